@@ -1,27 +1,38 @@
 // Selections along an axis: the first k in order, the k-th, the median.
 #include <algorithm>
 #include <bit>
-#include <functional>
+#include <cstring>
 #include <limits>
 
 #include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/rowwise/chosen_rows.h"
+#include "tensor/kernels/cpu/rowwise/short_rows.h"
 #include "tensor/ops/arg_reduce.h"
 #include "tensor/ops/sort.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
+constexpr int64_t kStep = 64;  // elements that are looked at together
+
+/// f(j) for each of kStep bytes that is 1.
+template <class F> void for_each_set(const uint8_t* bytes, const F& f) {
+  for (int64_t at = 0; at < kStep; at += 8) {
+    uint64_t word;
+    std::memcpy(&word, bytes + at, sizeof word);
+    for (; word != 0; word &= word - 1) f(at + std::countr_zero(word) / 8);
+  }
+}
+
 /// The k smallest records of those it is shown. Elements are compared with the largest of the k best so far, many at
 /// once; what is smaller is collected, and cut back to k when the room is full.
 template <class T, class Record> class Smallest {
   using Key = typename SortKey<T>::Key;
-  static constexpr int64_t kStep = 64;
 
  public:
   Smallest(int64_t k, Key flip, Record* room) : k_(k), flip_(flip), records_(room) {}
   /// Elements that `room` must hold for rows of `length`.
-  static int64_t room(int64_t k, int64_t length) { return std::min(2 * k + 2 * kStep, length) + kStep; }
+  static int64_t room(int64_t k, int64_t length) { return std::min(limit(k), length) + kStep; }
 
   void look(const Compute<T>* row, int64_t begin, int64_t end) {
     const int64_t limit = room(k_, end - begin) - kStep;
@@ -29,14 +40,11 @@ template <class T, class Record> class Smallest {
     for (; i < end && held_ < limit; ++i) records_[held_++] = Record::make(key(row[i]), i);
     if (i == end) return;
     cut();
-    Key keys[kStep];
+    alignas(64) Key keys[kStep];
     for (; i < end; i += kStep) {
       const int64_t count = std::min(kStep, end - i);
       if (!any_below(row + i, count, keys)) continue;
-      for (int64_t j = 0; j < count; ++j) {
-        records_[held_] = Record::make(keys[j], i + j);
-        held_ += keys[j] < bound_ ? 1 : 0;
-      }
+      take_below(keys, i, count);
       if (held_ > limit) cut();
     }
   }
@@ -48,6 +56,8 @@ template <class T, class Record> class Smallest {
 
  private:
   Key key(Compute<T> value) const { return static_cast<Key>(SortKey<T>::of(value) ^ flip_); }
+  /// Few are cut soon: most of what follows then is no candidate.
+  static int64_t limit(int64_t k) { return k < kStep ? k + kStep : 2 * k + 2 * kStep; }
   bool any_below(const Compute<T>* row, int64_t count, Key* keys) const {
     Key any = 0;
     const Key bound = bound_, flip = flip_;
@@ -56,6 +66,13 @@ template <class T, class Record> class Smallest {
     else
       for (int64_t j = 0; j < count; ++j) keys[j] = SortKey<T>::of(row[j]) ^ flip, any |= keys[j] < bound ? 1 : 0;
     return any != 0;
+  }
+  /// (Not inlined: the loop that looks is faster alone.)
+  [[gnu::noinline]] void take_below(const Key* keys, int64_t begin, int64_t count) {
+    alignas(64) uint8_t below[kStep] = {};
+    const Key bound = bound_;
+    for (int64_t j = 0; j < count; ++j) below[j] = keys[j] < bound ? 1 : 0;
+    for_each_set(below, [&](int64_t j) { records_[held_++] = Record::make(keys[j], begin + j); });
   }
   void cut() {
     split_records(records_, k_ - 1, held_);
@@ -96,18 +113,25 @@ void top_rows(const Operand& x, const op::Topk& op, const Operand& values, const
   });
 }
 
-/// The keys of a row lie in [low, high].
-template <class T> struct KeyRange {
+/// The keys of a row, which lie in [low, high].
+template <class T> struct RowKeys {
   using Key = typename SortKey<T>::Key;
-  Key low = std::numeric_limits<Key>::max(), high = 0;
-  int64_t nan = 0;
+  const Key* keys;
+  int64_t length;
+  Key low, high;
+  int64_t nan;
 
-  KeyRange(const Compute<T>* row, int64_t length) {
-    for (int64_t i = 0; i < length; ++i) {
+  /// `room` has as many elements as the row.
+  RowKeys(const Compute<T>* row, int64_t row_length, Key* room) : keys(room), length(row_length) {
+    Key least = std::numeric_limits<Key>::max(), most = 0, nans = 0;
+#pragma omp simd reduction(min : least) reduction(max : most) reduction(+ : nans)
+    for (int64_t i = 0; i < row_length; ++i) {
       const Key key = SortKey<T>::of(row[i]);
-      low = std::min(low, key), high = std::max(high, key);
-      if constexpr (SortKey<T>::kFloat) nan += row[i] != row[i] ? 1 : 0;
+      room[i] = key;
+      least = std::min(least, key), most = std::max(most, key);
+      if constexpr (SortKey<T>::kFloat) nans += key == std::numeric_limits<Key>::max() ? 1 : 0;
     }
+    low = least, high = most, nan = static_cast<int64_t>(nans);
   }
 };
 
@@ -115,39 +139,41 @@ template <class T> struct KeyRange {
 int width_of(uint64_t number) { return static_cast<int>(std::bit_width(number)); }
 
 /// The record of rank k in a row: keys are counted in buckets of one width, and only those of the bucket in which the
-/// rank lies become records, in the order of their places. `room` holds one more than the row.
-template <class T, class Record>
-Record* ranked(const Compute<T>* row, int64_t length, const KeyRange<T>& keys, int64_t k, Record* room) {
+/// rank lies become records, in the order of their places. `room` holds as many as the row.
+template <class T, class Record> Record* ranked(const RowKeys<T>& row, int64_t k, Record* room) {
+  using Key = typename SortKey<T>::Key;
   constexpr int kMostBits = 11;
   int64_t counts[1 << kMostBits];
-  const int bits = std::clamp(width_of(static_cast<uint64_t>(length)) - 1, 1, kMostBits);
-  const auto low = keys.low;
-  const int shift = std::max(0, width_of(keys.high - low) - bits);
+  const int bits = std::clamp(width_of(static_cast<uint64_t>(row.length)) - 1, 1, kMostBits);
+  const Key low = row.low;
+  const int shift = std::max(0, width_of(row.high - low) - bits);
   std::fill_n(counts, int64_t{1} << bits, int64_t{0});
-  for (int64_t i = 0; i < length; ++i) ++counts[(SortKey<T>::of(row[i]) - low) >> shift];
-  uint64_t bucket = 0;
+  for (int64_t i = 0; i < row.length; ++i) ++counts[(row.keys[i] - low) >> shift];
+  int64_t bucket = 0;
   for (; k >= counts[bucket]; ++bucket) k -= counts[bucket];
+  const Key wanted = static_cast<Key>(bucket);
   int64_t held = 0;
-  for (int64_t i = 0; i < length; ++i) {
-    const auto key = SortKey<T>::of(row[i]);
-    room[held] = Record::make(key, i);
-    held += ((key - low) >> shift) == bucket ? 1 : 0;
+  uint8_t in[kStep] = {};
+  for (int64_t begin = 0; begin < row.length; begin += kStep) {
+    const int64_t count = std::min(kStep, row.length - begin);
+    if (count < kStep) std::fill_n(in, kStep, uint8_t{0});
+    const Key* const keys = row.keys + begin;
+    for (int64_t j = 0; j < count; ++j) in[j] = ((keys[j] - low) >> shift) == wanted ? 1 : 0;
+    for_each_set(in, [&](int64_t j) { room[held++] = Record::make(keys[j], begin + j); });
   }
   split_records(room, k, held);
   return room + k;
 }
 
-/// The rank of what is chosen from a row, by its length and its number of NaN.
-using Rank = std::function<int64_t(int64_t length, int64_t nan)>;
-
 /// Writes the record of that rank in each row.
 template <class T, class Record>
 void one_of_rows(const Operand& x, int64_t axis, const Operand& values, const Operand& indices, const Rank& rank) {
   choose_rows<T>(x, axis, values, indices, [&](int64_t length, const auto& each) {
-    const Scratch<Record> records(length + 1);
-    each([&](const Compute<T>* row) {
-      const KeyRange<T> keys(row, length);
-      return Chosen<Record>{ranked<T>(row, length, keys, rank(length, keys.nan), records.data()), 1, 0};
+    const Scratch<Record> records(length);
+    const Scratch<typename SortKey<T>::Key> room(length);
+    each([&](const Compute<T>* values) {
+      const RowKeys<T> row(values, length, room.data());
+      return Chosen<Record>{ranked(row, rank(length, row.nan), records.data()), 1, 0};
     });
   });
 }
@@ -155,6 +181,8 @@ void one_of_rows(const Operand& x, int64_t axis, const Operand& values, const Op
 void one_of(const Operand& x, int64_t axis, bool keepdim, const Operand& values, const Operand& indices,
             const Rank& rank) {
   const KeepdimOutput kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
+  if (x.size(axis) <= kShortRow)
+    return choose_from_short_rows(x, axis, false, kept_values.operand, kept_indices.operand, rank);
   visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() {
       one_of_rows<T, Record>(x, axis, kept_values.operand, kept_indices.operand, rank);
@@ -172,7 +200,8 @@ void op::Topk::cpu(const Operand& x, const Operand& values, const Operand& indic
   // The least element is a number where there is one, the extremum of elements with a NaN is the NaN.
   if (k == 1 && (largest || !is_floating(x.dtype)))
     return ExtremumWithIndices{axis, largest, true}.cpu(x, values, indices);
-  if (k > 256 && k > x.size(axis) / 16) return sort_into(x, axis, largest, values, indices);
+  if (x.size(axis) <= kShortRow || (k > 256 && k > x.size(axis) / 16))
+    return sort_into(x, axis, largest, values, indices);
   visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() { top_rows<T, Record>(x, *this, values, indices); });
   });
