@@ -138,7 +138,7 @@ template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::Sta
 /// registers are wide.
 template <class Op, class T>
 inline constexpr int64_t kTiled = simd::kVectorBytes == 64 && (std::is_same_v<Op, SumScan<T>> || is_half<T>) ? 8 : 16;
-constexpr int64_t kFewestTiled = 8;
+constexpr int64_t kFewestTiled = 8, kSerial = 16;
 /// From how many neighbouring lines on they are scanned side by side. Halves of all lines are widened at once: few
 /// lines that leave a part of a register empty are not worth it.
 template <class T> int64_t fewest_neighbours(const Lines& lines) {
@@ -155,6 +155,9 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
   const Lines* to_places = positions != nullptr ? &places : nullptr;
   if (are_neighbours(fewest_neighbours<T>(to), to, places, Lines(in, axis, out)...))
     return scan_neighbours<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
+  if constexpr (std::is_same_v<T, Compute<T>> && !kIsExtreme<Op> && !std::is_same_v<Op, LogSumScan<T>>)
+    if (length <= kSerial && to.is_run() && (true && ... && Lines(in, axis, out).is_run()))
+      return scan_runs<Op, T, O>(length, to, Lines(in, axis, out)...);
   if (length <= kTiled<Op, T> && to.count() >= kFewestTiled && are_even_runs(to, places, Lines(in, axis, out)...))
     return scan_in_tiles<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
   if constexpr (std::is_same_v<T, Compute<T>> && !std::is_same_v<Op, SumScan<T>> && !kIsExtreme<Op>)

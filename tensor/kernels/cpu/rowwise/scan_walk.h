@@ -20,7 +20,10 @@ inline constexpr int64_t kScanBlock = 8192;
 struct Lines : RowView {
   Lines(const Operand& x, int64_t axis, const Operand& like)
       : RowView(x, axis, like), step(inner.rank > 0 ? inner.inner().in : 0) {}
-  template <class T> T* at(int64_t line) const { return static_cast<T*>(base) + offset + NestWalk(outer, line).in(); }
+  template <class T> T* at(int64_t line) const {
+    const int64_t place = outer.rank <= 1 ? line * neighbours().in : NestWalk(outer, line).in();
+    return static_cast<T*>(base) + offset + place;
+  }
   /// Whether a line's elements follow each other.
   bool is_run() const { return inner.rank == 0 || (inner.rank == 1 && step == 1); }
   NestAxis neighbours() const { return outer.rank > 0 ? outer.inner() : NestAxis{1, 0, 0}; }
