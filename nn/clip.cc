@@ -12,7 +12,7 @@ namespace weft::nn {
 namespace {
 /// In 16 bits the norm would be rounded, and f16 ends at 65504.
 Tensor exact_norm(const Tensor& x, double order) {
-  return norm(x.dtype() == f16 || x.dtype() == bf16 ? cast(x, f32) : x, order);
+  return norm(is_half_precision(x.dtype()) ? cast(x, f32) : x, order);
 }
 }  // namespace
 

@@ -80,8 +80,8 @@ void Accumulate::load_state_dict(const State& state) {
     if (found == state.tensors.end()) continue;
     const Tensor &given = found->second, &parameter = parameters[i];
     if (given.shape() != parameter.shape() || given.dtype() != parameter.dtype())
-      throw Error(text("Accumulate::load_state_dict(): ", found->first, " is ", given.dtype(), given.shape(),
-                       ", its parameter ", parameter.dtype(), parameter.shape()));
+      throw Error(text("Accumulate::load_state_dict(): ", found->first, " is ", given.shape(), " ", given.dtype(),
+                       ", its parameter ", parameter.shape(), " ", parameter.dtype()));
     gradients[i] = given.detach().to(parameter.device());
     ++used;
   }

@@ -324,8 +324,9 @@ TEST(Checkpoint, AccumulatedGradientsCarryOn) {
   optim::Adam of_other(other.parameters()), of_bias({resumed.model.bias()});
   optim::Accumulate another(of_other, 3), fewer(of_bias, 3);
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &another}); }),
-             "grad.0 is f32[2, 3], its parameter f32[2, 2]");
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &fewer}); }), "grad.0 is f32[2, 3]");
+             "grad.0 is [2, 3] f32, its parameter [2, 2] f32");
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &fewer}); }),
+             "grad.0 is [2, 3] f32, its parameter [2] f32");
   EXPECT_EQ(another.waiting() + fewer.waiting(), 0);
   EXPECT_FALSE(other.weight().grad().defined());
 }
