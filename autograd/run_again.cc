@@ -42,13 +42,24 @@ ActiveScope::ActiveScope(std::shared_ptr<const ActiveState> state) { states().pu
 
 ActiveScope::~ActiveScope() { states().pop_back(); }
 
-EnteredStates::EnteredStates(const ActiveStates& active) : before_(std::exchange(states(), active)) {
-  for (const auto& state : active) entered_.push_back(state->enter());
+EnteredStates::EnteredStates(const ActiveStates& active) : before_(active) {
+  try {
+    for (const auto& state : active) entered_.push_back(state->enter());
+  } catch (...) {
+    leave();
+    throw;
+  }
+  states().swap(before_);
 }
 
 EnteredStates::~EnteredStates() {
-  while (!entered_.empty()) entered_.pop_back();  // innermost first
-  states() = std::move(before_);
+  leave();
+  states().swap(before_);
+}
+
+/// Innermost first.
+void EnteredStates::leave() {
+  while (!entered_.empty()) entered_.pop_back();
 }
 
 }  // namespace weft::autograd

@@ -65,6 +65,7 @@ class EnteredStates {
   EnteredStates& operator=(const EnteredStates&) = delete;
 
  private:
+  void leave();
   ActiveStates before_;
   std::vector<std::shared_ptr<void>> entered_;
 };
