@@ -115,6 +115,7 @@ Tensor Tensor::diagonal_scatter(const Tensor& src, int64_t offset, int64_t axis0
   return weft::diagonal_scatter(*this, src, offset, axis0, axis1);
 }
 Tensor Tensor::diag(int64_t offset) const { return weft::diag(*this, offset); }
+Tensor Tensor::diagflat(int64_t offset) const { return weft::diagflat(*this, offset); }
 Tensor Tensor::diag_embed(int64_t offset, int64_t axis0, int64_t axis1) const {
   return weft::diag_embed(*this, offset, axis0, axis1);
 }
@@ -227,6 +228,10 @@ Tensor Tensor::std(const Axes& axes, int64_t correction, KeepDim keep) const {
 Tensor Tensor::norm(double p, const Axes& axes, KeepDim keep) const { return weft::norm(*this, p, axes, keep); }
 Tensor Tensor::softmax(int64_t axis) const { return weft::softmax(*this, axis); }
 Tensor Tensor::log_softmax(int64_t axis) const { return weft::log_softmax(*this, axis); }
+Tensor Tensor::softmax(int64_t axis, DType dtype) const { return weft::softmax(*this, axis, dtype); }
+Tensor Tensor::log_softmax(int64_t axis, DType dtype) const { return weft::log_softmax(*this, axis, dtype); }
+Tensor Tensor::cumsum(int64_t axis, DType dtype) const { return weft::cumsum(*this, axis, dtype); }
+Tensor Tensor::cumprod(int64_t axis, DType dtype) const { return weft::cumprod(*this, axis, dtype); }
 Tensor Tensor::cumsum(int64_t axis) const { return weft::cumsum(*this, axis); }
 Tensor Tensor::cumprod(int64_t axis) const { return weft::cumprod(*this, axis); }
 Tensor Tensor::logcumsumexp(int64_t axis) const { return weft::logcumsumexp(*this, axis); }
@@ -341,6 +346,11 @@ Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) {
   return write(
       "lerp_", *this, [&](const Tensor& x) { return weft::lerp(x, end, weight); }, end, weight);
 }
+Tensor& Tensor::zero_() {
+  ErrorFrame frame("zero_", *this);
+  return fill_(0);
+}
+
 Tensor& Tensor::fill_diagonal_(const Scalar& value) {
   ErrorFrame frame("fill_diagonal_", *this);
   if (rank() != 2) throw ShapeError(text("it has ", rank(), " axes; it takes a matrix"));

@@ -78,6 +78,12 @@ void* Tensor::checked_data(DType wanted) const {
   return static_cast<char*>(internal::raw(*this)) + layout().offset() * static_cast<int64_t>(size_of(wanted));
 }
 
+void Tensor::copy_sizes(int64_t* out, int64_t count) const {
+  ErrorFrame frame("sizes", *this);
+  if (count != rank()) throw ShapeError(text(count, " sizes were asked for, there are ", rank(), " axes"));
+  std::copy(shape().begin(), shape().end(), out);
+}
+
 void Tensor::copy_values(void* out, DType wanted, int64_t count) const {
   ErrorFrame frame(count >= 0 ? "item" : "to_vector", *this);
   if (count >= 0 && numel() != count) throw ShapeError(text("it has ", numel(), " elements, not one"));
@@ -102,9 +108,17 @@ Tensor Tensor::from_memory(const void* values, int64_t count, DType dtype, const
 
 Tensor Tensor::wrap_memory(void* data, DType dtype, const Shape& shape, void (*release)(void*), void* context) {
   ErrorFrame frame("wrap");
-  const View view = View::contiguous(shape);
-  if (data == nullptr && view.numel() > 0) throw Error(text("a null pointer cannot be wrapped as shape ", shape));
-  const int64_t bytes = checked_multiply(view.numel(), static_cast<int64_t>(size_of(dtype)));
+  // The memory is released on every error, as with shared_ptr: a caller that passes a deleter has passed the memory.
+  View view;
+  int64_t bytes = 0;
+  try {
+    view = View::contiguous(shape);
+    bytes = checked_multiply(view.numel(), static_cast<int64_t>(size_of(dtype)));
+    if (data == nullptr && bytes > 0) throw Error(text("a null pointer cannot be wrapped as shape ", shape));
+  } catch (...) {
+    if (release != nullptr) release(context);
+    throw;
+  }
   return internal::make_tensor(Storage::wrap(data, static_cast<size_t>(bytes), release, context), view, dtype);
 }
 

@@ -3,6 +3,7 @@
 // where it is documented.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <iosfwd>
 #include <optional>
@@ -68,7 +69,7 @@ class Tensor {
   }
   template <class T> static Tensor from(const std::vector<T>& values) { return from(std::span<const T>(values)); }
   /// A tensor on existing row-major memory, which is not copied. `release(context)` is called when the last tensor that
-  /// uses the memory is destroyed.
+  /// uses the memory is destroyed, or if this function throws.
   template <class T>
   static Tensor wrap(T* data, const Shape& shape, void (*release)(void*) = nullptr, void* context = nullptr) {
     return wrap_memory(data, dtype_of<T>, shape, release, context);
@@ -91,7 +92,16 @@ class Tensor {
   int64_t dim() const { return rank(); }
   /// The size of an axis; a negative axis counts from the end.
   int64_t size(int64_t axis) const;
+  /// The sizes of all N axes: `const auto [n, c, h, w] = x.sizes<4>();`. ShapeError unless there are N.
+  template <size_t N> std::array<int64_t, N> sizes() const {
+    std::array<int64_t, N> out;
+    copy_sizes(out.data(), N);
+    return out;
+  }
   int64_t numel() const { return body().view.numel(); }
+  /// The bytes of one element, and of all elements of this shape.
+  int64_t element_size() const { return static_cast<int64_t>(size_of(dtype())); }
+  int64_t nbytes() const { return numel() * element_size(); }
   /// Whether the layout is row-major and has no mask.
   bool is_contiguous() const { return body().view.is_contiguous(); }
   bool shares_storage(const Tensor& other) const { return body().storage == other.body().storage; }
@@ -238,6 +248,7 @@ class Tensor {
   /// Copies the values to `out` in row-major order, converted to `dtype`. `count` is the required number of elements,
   /// or -1 for any number.
   void copy_values(void* out, DType dtype, int64_t count) const;
+  void copy_sizes(int64_t* out, int64_t count) const;
   HookHandle add_hook(GradientHook hook) const;
   /// Checks that a write to this temporary (by the operator `sign`) is visible: Error if no other tensor shares its
   /// memory. Returns *this.

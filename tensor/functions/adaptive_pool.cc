@@ -24,8 +24,7 @@ const char* wanted(int64_t axes) {
 
 template <class Sizes> void check(const Tensor& x, const Sizes& size) {
   constexpr int64_t axes = Sizes::kAxes;
-  if (!is_floating(x.dtype()))
-    throw DtypeError(text(x.dtype(), " is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)"));
+  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
   if (x.rank() != axes + 1 && x.rank() != axes + 2)
     throw ShapeError(text("x must be ", wanted(axes), ", not ", x.shape()));
   for (int64_t i = 0; i < axes; ++i) {

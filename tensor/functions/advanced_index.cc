@@ -231,12 +231,12 @@ void write(const char* name, const Tensor& x, const std::vector<TensorIndex>& in
     if (accumulate) check_integers(x, value);
   }
   if (parsed.tensors.empty()) {
-    if (accumulate)
-      view.add_(value);
-    else if constexpr (kScalar)
-      view.fill_(value);
-    else
-      view.copy_(detail::without_leading_ones(value, view.rank()));
+    if constexpr (kScalar) {
+      accumulate ? view.add_(value) : view.fill_(value);
+    } else {
+      const Tensor fitting = detail::without_leading_ones(value, view.rank());
+      accumulate ? view.add_(fitting) : view.copy_(fitting);
+    }
     return;
   }
   if (kScalar && !accumulate && is_one_mask(parsed)) {

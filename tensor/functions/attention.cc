@@ -47,11 +47,27 @@ op::AttentionSetting setting_of(const AttentionOptions& options, Device device, 
   return setting;
 }
 
+/// The queries that share a head of k and v become an axis of their own, along which k and v broadcast.
+Tensor grouped_attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options) {
+  if (q.rank() < 3 || k.rank() < 3 || v.rank() < 3) throw ShapeError("grouped queries need heads: three axes or more");
+  const int64_t heads = q.size(-3), groups = k.size(-3);
+  if (groups == 0 || v.size(-3) != groups || heads % groups != 0)
+    throw ShapeError(text("the heads of k and v, ", groups, " and ", v.size(-3),
+                          ", must be one number that divides the ", heads, " of q"));
+  options.enable_gqa = false;
+  const Shape parts = {groups, heads / groups};
+  Tensor& mask = options.mask;
+  if (mask.defined() && mask.rank() > 2) mask = mask.size(-3) == 1 ? unsqueeze(mask, -3) : unflatten(mask, -3, parts);
+  return flatten(scaled_dot_product_attention(unflatten(q, -3, parts), unsqueeze(k, -3), unsqueeze(v, -3), options), -4,
+                 -3);
+}
+
 }  // namespace
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {
   ErrorFrame frame("scaled_dot_product_attention", q, k, v);
+  if (options.enable_gqa) return grouped_attention(q, k, v, options);
   for (const Tensor* x : {&q, &k, &v})
     if (x->rank() < 2) throw ShapeError(text("q, k and v need two axes or more, not ", x->shape()));
   const Shape batch = broadcast_shapes(broadcast_shapes(batch_of(q), batch_of(k)), batch_of(v));

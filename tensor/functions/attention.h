@@ -17,6 +17,9 @@ struct AttentionOptions {
   std::optional<double> scale = std::nullopt;  // factor of the scores; default: 1 / sqrt(D)
   double dropout_p = 0;                        // probability with which an attention probability is dropped
   Generator* generator = nullptr;              // draws the dropout; default: the process's generator
+  /// Grouped queries (arXiv 2305.13245): k and v have fewer heads (axis -3) than q, whose number of heads they divide;
+  /// consecutive heads of q share one of k and v.
+  bool enable_gqa = false;
 };
 
 /// softmax(scale q k^T + mask) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E). Leading axes

@@ -26,11 +26,10 @@ std::vector<Tensor> without_empty(const std::vector<Tensor>& tensors) {
   return kept;
 }
 
-/// `tensors` with at least `rank` axes, new ones in front.
-std::vector<Tensor> with_rank(const std::vector<Tensor>& tensors, int64_t rank) {
-  std::vector<Tensor> out = tensors;
-  for (Tensor& x : out)
-    while (x.rank() < rank) x = unsqueeze(x, 0);
+/// What `view` gives for each tensor.
+std::vector<Tensor> each(const std::vector<Tensor>& tensors, Tensor (*view)(const Tensor&)) {
+  std::vector<Tensor> out;
+  for (const Tensor& x : tensors) out.push_back(view(x));
   return out;
 }
 
@@ -59,21 +58,18 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t axis) {
 
 Tensor hstack(const std::vector<Tensor>& tensors) {
   ErrorFrame frame("hstack", std::span<const Tensor>(tensors));
-  const std::vector<Tensor> parts = with_rank(tensors, 1);
+  const std::vector<Tensor> parts = each(tensors, atleast_1d);
   return cat(parts, parts.empty() || parts[0].rank() == 1 ? 0 : 1);
 }
 
 Tensor vstack(const std::vector<Tensor>& tensors) {
   ErrorFrame frame("vstack", std::span<const Tensor>(tensors));
-  return cat(with_rank(tensors, 2), 0);
+  return cat(each(tensors, atleast_2d), 0);
 }
 
 Tensor dstack(const std::vector<Tensor>& tensors) {
   ErrorFrame frame("dstack", std::span<const Tensor>(tensors));
-  std::vector<Tensor> parts = with_rank(tensors, 2);
-  for (Tensor& x : parts)
-    if (x.rank() == 2) x = unsqueeze(x, 2);
-  return cat(parts, 2);
+  return cat(each(tensors, atleast_3d), 2);
 }
 
 Tensor column_stack(const std::vector<Tensor>& tensors) {
@@ -86,7 +82,7 @@ Tensor column_stack(const std::vector<Tensor>& tensors) {
 
 Tensor block_diag(const std::vector<Tensor>& tensors) {
   ErrorFrame frame("block_diag", std::span<const Tensor>(tensors));
-  std::vector<Tensor> rows = with_rank(tensors, 2);
+  std::vector<Tensor> rows = each(tensors, atleast_2d);
   int64_t columns = 0, before = 0;
   for (const Tensor& x : rows) {
     if (x.rank() != 2) throw ShapeError(text("matrices are joined, not shape ", x.shape()));

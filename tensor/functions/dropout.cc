@@ -1,9 +1,12 @@
 #include "tensor/functions/dropout.h"
 
+#include <cmath>
 #include <utility>
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/fill.h"
 #include "tensor/ops/dropout.h"
 
 namespace weft {
@@ -13,6 +16,24 @@ constinit thread_local internal::SampleScope* samples = nullptr;
 
 void check_probability(double p) {
   if (!(p >= 0.0 && p <= 1.0)) throw Error(text("p = ", p, " must lie between 0 and 1"));
+}
+
+/// Ones with the first `axes` sizes of x, and size 1 behind them.
+Tensor ones_of(const Tensor& x, int64_t axes) {
+  Shape shape = x.shape();
+  for (int64_t i = axes; i < x.rank(); ++i) shape[static_cast<size_t>(i)] = 1;
+  return ones(shape, x.dtype(), x.device());
+}
+
+/// Alpha dropout: one decision for all elements that share the first `axes` indices.
+Tensor alpha_dropped(const Tensor& x, int64_t axes, double p, Generator& generator) {
+  check_probability(p);
+  if (p == 0) return x;
+  if (p == 1) return x * 0.0;
+  const Tensor kept = dropout(ones_of(x, axes), p, generator) * (1 - p);  // 1 or 0
+  constexpr double kAlpha = 1.7580993408473766;                           // 1.0507 1.6733, the constants of SELU
+  const double scale = 1 / std::sqrt((kAlpha * kAlpha * p + 1) * (1 - p));
+  return x * (kept * scale) + ((kept - 1.0) * (kAlpha * scale) + kAlpha * scale * p);
 }
 }  // namespace
 
@@ -52,6 +73,36 @@ Tensor dropout(const Tensor& x, double p, Generator& generator) {
   check_probability(p);
   const RandomKey key = internal::dropout_key(x.device(), x.numel(), generator);
   return dispatch::apply(op::Dropout{p, key.seed, key.offset}, x);
+}
+
+Tensor internal::channel_dropout(const Tensor& x, int64_t places, double p, Generator& generator) {
+  check_probability(p);
+  if (x.rank() != places + 1 && x.rank() != places + 2)
+    throw ShapeError(text("the input must have ", places + 2, " axes, (N, C, ...), or ", places + 1, " without N"));
+  return p == 0 ? x : x * dropout(ones_of(x, x.rank() - places), p, generator);
+}
+
+Tensor dropout1d(const Tensor& x, double p, Generator& generator) {
+  ErrorFrame frame("dropout1d", x);
+  return internal::channel_dropout(x, 1, p, generator);
+}
+Tensor dropout2d(const Tensor& x, double p, Generator& generator) {
+  ErrorFrame frame("dropout2d", x);
+  return internal::channel_dropout(x, 2, p, generator);
+}
+Tensor dropout3d(const Tensor& x, double p, Generator& generator) {
+  ErrorFrame frame("dropout3d", x);
+  return internal::channel_dropout(x, 3, p, generator);
+}
+
+Tensor alpha_dropout(const Tensor& x, double p, Generator& generator) {
+  ErrorFrame frame("alpha_dropout", x);
+  return alpha_dropped(x, x.rank(), p, generator);
+}
+Tensor feature_alpha_dropout(const Tensor& x, double p, Generator& generator) {
+  ErrorFrame frame("feature_alpha_dropout", x);
+  if (x.rank() < 2) throw ShapeError("the input must be (N, C, ...)");
+  return alpha_dropped(x, 2, p, generator);
 }
 
 }  // namespace weft

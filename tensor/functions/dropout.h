@@ -13,6 +13,16 @@ Tensor dropout(const Tensor& x, double p = 0.5);
 Tensor dropout(const Tensor& x, double p, Generator& generator);
 /// dropout(x, p) if `training`, else x itself.
 Tensor dropout(const Tensor& x, double p, bool training);
+/// Channel dropout: sets whole channels to zero with probability p and scales the others by 1 / (1 - p). x is
+/// (N, C, L), (N, C, H, W) or (N, C, D, H, W), or one of these without N. ShapeError for other ranks.
+Tensor dropout1d(const Tensor& x, double p = 0.5, Generator& generator = default_generator());
+Tensor dropout2d(const Tensor& x, double p = 0.5, Generator& generator = default_generator());
+Tensor dropout3d(const Tensor& x, double p = 0.5, Generator& generator = default_generator());
+/// Sets each element with probability p to the limit of SELU at -inf, then applies an affine map so that inputs of mean
+/// 0 and variance 1 keep both (Klambauer et al., arXiv 1706.02515). feature_alpha_dropout() does so to whole channels
+/// of x (N, C, ...).
+Tensor alpha_dropout(const Tensor& x, double p = 0.5, Generator& generator = default_generator());
+Tensor feature_alpha_dropout(const Tensor& x, double p = 0.5, Generator& generator = default_generator());
 
 namespace internal {
 
@@ -37,6 +47,10 @@ class SampleScope {
   int64_t count_;
   SampleScope* outer_;
 };
+
+/// Channel dropout of x with `places` axes behind the channels, where p is in [0, 1]; x itself if p is 0. ShapeError
+/// unless x has places + 2 axes, or one less without N.
+Tensor channel_dropout(const Tensor& x, int64_t places, double p, Generator& generator);
 
 /// The random key for a dropout of `count` elements on `device`: from the SampleScope if one is open, else from
 /// `generator`.

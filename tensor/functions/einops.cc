@@ -168,6 +168,7 @@ Pattern parse(const Tensor& x, std::string_view pattern, const AxisSizes& sizes)
   const std::vector<std::string> left = names_of(out.left), right = names_of(out.right);
   if (holds(right, kDots) && !holds(left, kDots)) throw Error(text("`", pattern, "` has ... on the right side only"));
   for (const auto& [name, size] : sizes) {
+    if (name == kDots) throw Error("... takes no size, as it stands for any number of axes");
     if (!holds(left, name) && !holds(right, name)) throw Error(text("`", name, "` is not in `", pattern, "`"));
     if (size < 0) throw ShapeError(text("size ", size, " of `", name, "` is negative"));
     out.sizes[name] = size;
@@ -252,7 +253,10 @@ Tensor reduce(const Tensor& x, std::string_view pattern, std::string_view reduct
       axes.push_back(static_cast<int64_t>(i));
   }
   const Tensor whole = split_axes(x, parsed);
-  return merge_axes(axes.empty() ? whole : reduced(whole, reduction, axes), kept, parsed);
+  // Over no axes: of each element, for the dtype that the reduction gives.
+  const Tensor out = axes.empty() ? reshape(reduced(reshape(whole, {whole.numel(), 1}), reduction, 1), whole.shape())
+                                  : reduced(whole, reduction, axes);
+  return merge_axes(out, kept, parsed);
 }
 
 Tensor repeat(const Tensor& x, std::string_view pattern, const AxisSizes& sizes) {

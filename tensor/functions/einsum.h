@@ -1,6 +1,7 @@
 // Sums of products named by letters.
 #pragma once
 
+#include <concepts>
 #include <string_view>
 #include <vector>
 
@@ -16,5 +17,10 @@ namespace weft {
 /// contraction reduces the size most goes first. Error for a malformed equation, naming the character; ShapeError if
 /// sizes differ; DtypeError for a matmul of bool.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);
+
+template <std::same_as<Tensor>... More>
+Tensor einsum(std::string_view equation, const Tensor& first, const More&... more) {
+  return einsum(equation, std::vector<Tensor>{first, more...});
+}
 
 }  // namespace weft

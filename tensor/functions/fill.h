@@ -36,6 +36,9 @@ Tensor arange(const Scalar& end, DType dtype, Device device = {});
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype = f32, Device device = {});
 /// A (rows, columns) matrix with ones on the main diagonal and zeros elsewhere. columns defaults to rows.
 Tensor eye(int64_t rows, std::optional<int64_t> columns = std::nullopt, DType dtype = f32, Device device = {});
+template <std::same_as<DType> D> Tensor eye(int64_t rows, D dtype, Device device = {}) {
+  return eye(rows, std::nullopt, dtype, device);
+}
 
 /// A tensor from a number or from nested braces: `tensor({{1.0, 2.0}, {3.0, 4.0}})`. Floating values give f32, integers
 /// i64, booleans bool, unless `dtype` is given. ShapeError if rows differ in length, Error for a number that an integer
@@ -59,6 +62,11 @@ Tensor tensor(std::initializer_list<std::initializer_list<Scalar>> values, std::
 template <class T>
 Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape = std::nullopt,
                    std::optional<DType> dtype = std::nullopt);
+template <class T>
+Tensor from_vector(const std::vector<T>& values, std::initializer_list<int64_t> shape,
+                   std::optional<DType> dtype = std::nullopt) {
+  return from_vector(values, shape.size() == 0 ? std::nullopt : std::optional<Shape>(shape), dtype);  // {}: 1-D
+}
 template <class T> Tensor tensor(const std::vector<T>& values, std::optional<DType> dtype = std::nullopt);
 
 namespace detail {

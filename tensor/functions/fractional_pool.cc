@@ -45,8 +45,7 @@ template <class Sizes>
 ValuesAndIndices pooled(const Tensor& x, const FractionalPoolOptionsOf<Sizes>& o, const Tensor& random_samples,
                         Generator& generator) {
   constexpr int64_t axes = Sizes::kAxes;
-  if (!is_floating(x.dtype()))
-    throw DtypeError(text(x.dtype(), " is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)"));
+  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
   if (x.rank() != axes + 1 && x.rank() != axes + 2)
     throw ShapeError(text("x must be ", axes == 2 ? "(N, C, H, W) or (C, H, W)" : "(N, C, D, H, W) or (C, D, H, W)",
                           ", not ", x.shape()));

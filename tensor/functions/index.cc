@@ -15,7 +15,6 @@
 namespace weft {
 namespace {
 
-Tensor with_axis(const Tensor& x) { return x.rank() == 0 ? reshape(x, {1}) : x; }
 Shape with_axis(const Shape& shape) { return shape.rank() == 0 ? Shape{1} : shape; }
 /// `x` in `shape`, where only an axis of size 1 was added.
 Tensor in_shape(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : reshape(x, shape); }
@@ -36,13 +35,13 @@ int64_t classes_of(const Tensor& indices) {
 Tensor gather(const Tensor& x, int64_t axis, const Tensor& index) {
   ErrorFrame frame("gather", x, index);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
-  return in_shape(dispatch::apply(op::Gather{a}, with_axis(x), with_axis(index)), index.shape());
+  return in_shape(dispatch::apply(op::Gather{a}, atleast_1d(x), atleast_1d(index)), index.shape());
 }
 
 Tensor adjoint::scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
   ErrorFrame frame("scatter_add", src, index);
   const int64_t a = normalize_axis_or_scalar(axis, shape.rank());
-  return in_shape(dispatch::apply(op::ScatterAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);
+  return in_shape(dispatch::apply(op::ScatterAdd{a, with_axis(shape)}, atleast_1d(src), atleast_1d(index)), shape);
 }
 
 Tensor adjoint::source_of(const Tensor& src, DType dtype) {
@@ -60,17 +59,17 @@ Tensor adjoint::source_of(const Tensor& src, DType dtype) {
 Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index) {
   ErrorFrame frame("index_select", x, index);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
-  if (x.rank() > 0) return dispatch::apply(op::IndexSelect{a}, x, with_axis(index));
+  if (x.rank() > 0) return dispatch::apply(op::IndexSelect{a}, x, atleast_1d(index));
   if (index.numel() != 1)
     throw ShapeError(
         text("a tensor without axes takes one index, not the ", index.numel(), " of shape ", index.shape()));
-  return reshape(dispatch::apply(op::IndexSelect{a}, reshape(x, {1}), with_axis(index)), {});
+  return reshape(dispatch::apply(op::IndexSelect{a}, reshape(x, {1}), atleast_1d(index)), {});
 }
 
 Tensor adjoint::index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
   ErrorFrame frame("index_add", src, index);
   const int64_t a = normalize_axis_or_scalar(axis, shape.rank());
-  return in_shape(dispatch::apply(op::IndexAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);
+  return in_shape(dispatch::apply(op::IndexAdd{a, with_axis(shape)}, atleast_1d(src), atleast_1d(index)), shape);
 }
 
 std::vector<Tensor> unravel_index(const Tensor& index, const Shape& shape) {

@@ -21,8 +21,6 @@
 namespace weft {
 namespace {
 
-Tensor with_axis(const Tensor& x) { return x.rank() == 0 ? unsqueeze(x, 0) : x; }
-
 /// `index` with what is negative counted from the end of `size`.
 Tensor wrapped(const Tensor& index, int64_t size) {
   return dispatch::apply_list(op::FlatIndex{{size}}, std::vector<Tensor>{index});
@@ -31,16 +29,16 @@ Tensor wrapped(const Tensor& index, int64_t size) {
 /// What index_copy writes to `self`, in place.
 void copy_slices(const char* name, const Tensor& self, int64_t axis, const Tensor& index, const Tensor& src) {
   const int64_t a = normalize_axis_or_scalar(axis, self.rank());
-  Tensor to = with_axis(self);
-  dispatch::apply_in_place(op::IndexCopy{a, 1, false}, name, to, dispatch::apart_from(to, with_axis(index)),
-                           dispatch::apart_from(to, with_axis(adjoint::source_of(src, self.dtype()))));
+  Tensor to = atleast_1d(self);
+  dispatch::apply_in_place(op::IndexCopy{a, 1, false}, name, to, dispatch::apart_from(to, atleast_1d(index)),
+                           dispatch::apart_from(to, atleast_1d(adjoint::source_of(src, self.dtype()))));
 }
 
 void fill_slices(const char* name, const Tensor& self, int64_t axis, const Tensor& index, const Scalar& value) {
   const int64_t a = normalize_axis_or_scalar(axis, self.rank());
-  Tensor to = with_axis(self);
+  Tensor to = atleast_1d(self);
   check_fits(value, self.dtype());
-  const Tensor rows = wrapped(with_axis(index), to.size(a));
+  const Tensor rows = wrapped(atleast_1d(index), to.size(a));
   const Shape shape = op::with_merged(to.shape(), a, 1, rows.numel());
   dispatch::apply_in_place(op::IndexCopy{a, 1, false}, name, to, rows,
                            expand(full({}, value, self.dtype(), self.device()), shape));
@@ -50,13 +48,13 @@ void fill_slices(const char* name, const Tensor& self, int64_t axis, const Tenso
 Tensor scaled_slices(const Tensor& src, const Scalar& alpha, DType dtype) {
   if (alpha.is_floating() && !is_floating(dtype))
     throw DtypeError(text("alpha is ", alpha.to_double(), "; it takes an integer beside tensors of integers"));
-  return with_axis(adjoint::source_of(alpha == Scalar(1) ? src : mul(src, alpha), dtype));
+  return atleast_1d(adjoint::source_of(alpha == Scalar(1) ? src : mul(src, alpha), dtype));
 }
 
 void put_elements(const char* name, const Tensor& self, const Tensor& index, const Tensor& src, bool accumulate) {
   if (src.numel() != index.numel())
     throw ShapeError(text("the source has ", src.numel(), " elements, the index ", index.numel()));
-  Tensor to = with_axis(self);
+  Tensor to = atleast_1d(self);
   const Tensor places = wrapped(reshape(index, {-1}), self.numel()),
                values = dispatch::apart_from(to, reshape(adjoint::source_of(src, self.dtype()), {-1}));
   if (accumulate)
@@ -85,13 +83,13 @@ Tensor detail::index_add_to(const Tensor& x, int64_t axis, const Tensor& index, 
                             const Scalar& alpha) {
   ErrorFrame frame("index_add", x, index, src);
   const op::IndexAccumulate op{normalize_axis_or_scalar(axis, x.rank())};
-  const Tensor out = dispatch::apply(op, with_axis(x), with_axis(index), scaled_slices(src, alpha, x.dtype()));
+  const Tensor out = dispatch::apply(op, atleast_1d(x), atleast_1d(index), scaled_slices(src, alpha, x.dtype()));
   return x.rank() == 0 ? reshape(out, {}) : out;
 }
 
 Tensor take(const Tensor& x, const Tensor& index) {
   ErrorFrame frame("take", x, index);
-  const Tensor from = with_axis(x), places = wrapped(index, x.numel());
+  const Tensor from = atleast_1d(x), places = wrapped(index, x.numel());
   return reshape(dispatch::apply(op::IndexSelect{0, from.rank()}, from, reshape(places, {-1})), index.shape());
 }
 
@@ -128,9 +126,9 @@ Tensor& Tensor::index_fill_(int64_t axis, const Tensor& index, const Scalar& val
 }
 Tensor& Tensor::index_add_(int64_t axis, const Tensor& index, const Tensor& src, const Scalar& alpha) {
   ErrorFrame frame("index_add_", *this, index, src);
-  Tensor to = with_axis(*this);
+  Tensor to = atleast_1d(*this);
   dispatch::apply_in_place(op::IndexAccumulate{normalize_axis_or_scalar(axis, rank())}, "index_add_", to,
-                           dispatch::apart_from(to, with_axis(index)),
+                           dispatch::apart_from(to, atleast_1d(index)),
                            dispatch::apart_from(to, scaled_slices(src, alpha, dtype())));
   return *this;
 }

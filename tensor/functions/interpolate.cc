@@ -6,6 +6,7 @@
 #include "tensor/adjoints/resample.h"
 #include "tensor/adjoints/spatial.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/functions/copy.h"
 
 namespace weft {
 namespace {
@@ -103,6 +104,9 @@ Tensor resample(const Tensor& x, const AxisMap& lines, const AxisMap& columns) {
 Tensor resample(const Tensor& x, std::span<const AxisMap> maps) {
   if (maps.size() == 2) return resample(x, maps[0], maps[1]);
   if (maps.size() == 1) return for_line(x, [&](const Tensor& images) { return resample(images, AxisMap(), maps[0]); });
+  // Two passes, and 16 bits are rounded once.
+  const bool copies = maps[0].kind == AxisMap::Kind::nearest || maps[0].kind == AxisMap::Kind::nearest_exact;
+  if (!copies && is_half_precision(x.dtype())) return cast(resample(cast(x, f32), maps), x.dtype());
   const auto planes = [&](const Tensor& y) {
     return for_planes(y, [&](const Tensor& images) { return resample(images, maps[1], maps[2]); });
   };

@@ -11,6 +11,7 @@
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/svd.h"
+#include "tensor/functions/tile.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/lu.h"
 
@@ -57,6 +58,32 @@ Tensor inv(const Tensor& a) {
   adjoint::check_square(a);
   const auto [lu, pivots] = factors_of(a);
   return adjoint::lu_solve(a, lu, pivots, identity_like(lu), false);
+}
+
+Tensor tensorsolve(const Tensor& a, const Tensor& b, const IntList& axes) {
+  ErrorFrame frame("tensorsolve", a, b);
+  IntList to;
+  for (int64_t i = 0; i < axes.rank(); ++i) to.push_back(i - axes.rank());
+  const Tensor moved = movedim(a, axes, to);
+  if (moved.rank() < b.rank()) throw ShapeError("a must have at least as many axes as b");
+  const Shape shape(moved.shape().begin() + b.rank(), moved.shape().end());
+  if (checked_numel(shape) != b.numel() || moved.numel() != checked_multiply(b.numel(), b.numel()))
+    throw ShapeError(text("the last sizes of a, ", shape, ", must have the product of b's, ", b.numel(),
+                          ", and so must those before them"));
+  return reshape(solve(reshape(moved, {b.numel(), b.numel()}), reshape(b, {b.numel()})), shape);
+}
+
+Tensor tensorinv(const Tensor& x, int64_t count) {
+  ErrorFrame frame("tensorinv", x);
+  if (count < 1 || count > x.rank())
+    throw ShapeError(text("count must lie between 1 and the ", x.rank(), " axes, not be ", count));
+  const Shape first(x.shape().begin(), x.shape().begin() + count), last(x.shape().begin() + count, x.shape().end());
+  const int64_t rows = checked_numel(first), columns = checked_numel(last);
+  if (rows != columns)
+    throw ShapeError(text("the products of ", first, " and ", last, " must be equal, not ", rows, " and ", columns));
+  Shape shape = last;
+  for (const int64_t size : first) shape.push_back(size);
+  return reshape(inv(reshape(x, {rows, columns})), shape);
 }
 
 Tensor adjoint::inverse_transposed(const Tensor& a, const Tensor& lu, const Tensor& pivots) {

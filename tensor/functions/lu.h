@@ -15,6 +15,13 @@ Tensor inv(const Tensor& a);
 /// The same as inv(), PyTorch's older name.
 inline Tensor inverse(const Tensor& a) { return inv(a); }
 
+/// Solves tensordot(a, x, x.rank()) = b for x: the product of the last sizes of a equals the product of those of b,
+/// with which its shape begins. `axes` are moved to the end of a first. ShapeError unless that fits.
+Tensor tensorsolve(const Tensor& a, const Tensor& b, const IntList& axes = {});
+/// The inverse of x under tensordot(x, ..., count): the product of its first `count` sizes equals the product of the
+/// others. Its shape is the other sizes, then the first ones. ShapeError unless that fits.
+Tensor tensorinv(const Tensor& x, int64_t count = 2);
+
 /// The determinant. It is 0 for a singular matrix and 1 for an empty one. The gradient (the cofactor matrix) is also
 /// correct for singular matrices, where it is computed from the singular vectors. The second derivative of a singular
 /// matrix is correct if the matrix has rank n - 1 and distinct singular values.

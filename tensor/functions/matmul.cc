@@ -1,5 +1,6 @@
 #include "tensor/functions/matmul.h"
 
+#include "tensor/adjoints/linalg.h"
 #include "tensor/adjoints/matmul.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/copy.h"
@@ -9,15 +10,6 @@
 
 namespace weft {
 namespace {
-
-Shape batch_of(const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
-
-/// `x` with its batch axes broadcast to `batch`. Cast before: a cast of the broadcast would store its repetitions.
-Tensor with_batch(const Tensor& x, Shape batch, DType dtype) {
-  batch.push_back(x.size(-2));
-  batch.push_back(x.size(-1));
-  return x.shape() == batch ? x : broadcast(cast(x, dtype), batch);
-}
 
 /// (..., M, K) times (K, N) as one product instead of a batch of them: the batch axes join the rows.
 Tensor with_joined_rows(const Tensor& x, const Tensor& y) {
@@ -33,9 +25,11 @@ Tensor with_joined_rows(const Tensor& x, const Tensor& y) {
 Tensor batched(const Tensor& x, const Tensor& y) {
   if (x.rank() == 2 && y.rank() == 2) return dispatch::apply(op::Matmul{}, x, y);
   if (x.rank() > 2 && y.rank() == 2 && x.is_contiguous()) return with_joined_rows(x, y);
-  const Shape batch = broadcast_shapes(batch_of(x), batch_of(y));
+  const Shape batch = adjoint::common_batch(x, y);
   const DType dtype = promote(x.dtype(), y.dtype());
-  return dispatch::apply(op::Matmul{}, with_batch(x, batch, dtype), with_batch(y, batch, dtype));
+  // Cast before: a cast of the broadcast would store its repetitions.
+  return dispatch::apply(op::Matmul{}, adjoint::with_batch(cast(x, dtype), batch),
+                         adjoint::with_batch(cast(y, dtype), batch));
 }
 
 }  // namespace

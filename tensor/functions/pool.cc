@@ -94,6 +94,9 @@ template <class Sizes> void check_mean(const PoolOptionsOf<Sizes>& o) {
 }
 
 Tensor means(const Tensor& images, const Pool2dOptions& o) {
+  // 16 bits are rounded once.
+  const bool scales = o.divisor_override || !o.count_include_pad || o.ceil_mode;
+  if (scales && is_half_precision(images.dtype())) return cast(means(cast(images, f32), o), images.dtype());
   return divided(adjoint::avg_pool2d_whole(images, counted(o)), images.shape(), o);
 }
 

@@ -5,7 +5,8 @@
 
 namespace weft {
 
-/// How tensors are printed. Applies to the whole process.
+/// How tensors are printed. Applies to the whole process. set_print_options() throws an Error unless precision is in
+/// [0, 60], threshold 0 or more, and edge_items and line_width 1 or more.
 struct PrintOptions {
   int precision = 4;         // digits after the point
   int64_t threshold = 1000;  // a tensor with more elements is abbreviated

@@ -1,6 +1,7 @@
 // Quantiles along an axis or of all elements.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include "tensor/tensor.h"
@@ -23,5 +24,13 @@ Tensor quantile(const Tensor& x, const Tensor& q, const QuantileOptions& options
 /// quantile() of the elements that are not NaN; NaN if all are.
 Tensor nanquantile(const Tensor& x, double q, const QuantileOptions& options = {});
 Tensor nanquantile(const Tensor& x, const Tensor& q, const QuantileOptions& options = {});
+
+/// quantile() and nanquantile() along one axis.
+template <class Q> Tensor quantile(const Tensor& x, const Q& q, std::integral auto axis, KeepDim keep = {}) {
+  return quantile(x, q, {.axis = axis, .keepdim = keep.value});
+}
+template <class Q> Tensor nanquantile(const Tensor& x, const Q& q, std::integral auto axis, KeepDim keep = {}) {
+  return nanquantile(x, q, {.axis = axis, .keepdim = keep.value});
+}
 
 }  // namespace weft

@@ -1,7 +1,9 @@
 #include "tensor/functions/random.h"
 
 #include <array>
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
@@ -197,6 +199,29 @@ Tensor& Tensor::exponential_(double rate, Generator& generator) {
   // 0 becomes the number next to it: no time is 0.
   return copy_(weft::log1p(-weft::clip(u, u.dtype() == f64 ? 0x1p-53 : 0x1p-24)) / -rate);
 }
+Tensor& Tensor::geometric_(double p, Generator& generator) {
+  ErrorFrame frame("geometric_", *this);
+  if (!(p > 0 && p < 1)) throw Error(text("the probability ", p, " must lie between 0 and 1, without both"));
+  const Tensor u = fine_uniform(*this, generator);
+  return copy_(weft::clip(weft::ceil(weft::log1p(-u) / std::log1p(-p)), 1));
+}
+Tensor& Tensor::geometric_(double p) { return geometric_(p, default_generator()); }
+
+Tensor& Tensor::log_normal_(double mean, double std, Generator& generator) {
+  ErrorFrame frame("log_normal_", *this);
+  check_deviation(std);
+  return copy_(weft::exp(randn_like(*this, generator) * std + mean));
+}
+Tensor& Tensor::log_normal_(double mean, double std) { return log_normal_(mean, std, default_generator()); }
+
+Tensor& Tensor::cauchy_(double median, double scale, Generator& generator) {
+  ErrorFrame frame("cauchy_", *this);
+  if (!(scale > 0)) throw Error(text("the scale ", scale, " must be above 0"));
+  const Tensor u = fine_uniform(*this, generator);
+  return copy_(weft::tan((u - 0.5) * std::numbers::pi) * scale + median);
+}
+Tensor& Tensor::cauchy_(double median, double scale) { return cauchy_(median, scale, default_generator()); }
+
 Tensor& Tensor::exponential_(double rate) { return exponential_(rate, default_generator()); }
 
 }  // namespace weft

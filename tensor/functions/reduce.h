@@ -1,7 +1,6 @@
 // Reductions over one or several axes; an empty list of axes (`{}`) means all axes. With `keepdim`, the result keeps
-// the reduced axes with size 1. Sums are pairwise and give the same bits at any thread count. A 0-d tensor accepts axis
-// 0 and
-// -1, which change nothing. IndexError for an axis that is out of range or given twice.
+// the reduced axes with size 1. Sums are pairwise and give the same bits at any thread count. A 0-d tensor accepts
+// axis 0 and axis -1, which change nothing. IndexError for an axis that is out of range or given twice.
 #pragma once
 
 #include "tensor/tensor.h"

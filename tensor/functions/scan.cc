@@ -16,20 +16,19 @@
 namespace weft {
 namespace {
 
-Tensor with_axis(const Tensor& x) { return x.rank() == 0 ? reshape(x, {1}) : x; }
 Tensor in_shape(const Tensor& y, const Tensor& x) { return x.rank() == 0 ? reshape(y, {}) : y; }
 
 template <class Op> Tensor scan(const char* name, const Tensor& x, int64_t axis) {
   ErrorFrame frame(name, x);
   Op op;
   op.axis = normalize_axis_or_scalar(axis, x.rank());
-  return in_shape(dispatch::apply(op, with_axis(x)), x);
+  return in_shape(dispatch::apply(op, atleast_1d(x)), x);
 }
 
 ValuesAndIndices extreme(const char* name, const Tensor& x, int64_t axis, bool largest) {
   ErrorFrame frame(name, x);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
-  const auto [values, indices] = dispatch::apply(op::CumulativeExtremum{a, largest}, with_axis(x));
+  const auto [values, indices] = dispatch::apply(op::CumulativeExtremum{a, largest}, atleast_1d(x));
   return {in_shape(values, x), in_shape(indices, x)};
 }
 
@@ -94,21 +93,26 @@ Tensor diff(const Tensor& x, const DiffOptions& options) {
 Tensor trapezoid(const Tensor& y, double dx, int64_t axis) {
   ErrorFrame frame("trapezoid", y);
   const int64_t a = axis_of(y, axis);
+  if (is_half_precision(y.dtype()))
+    return cast(trapezoid(cast(y, f32), dx, a), y.dtype());  // their sum may exceed them
   return sum(pairs(y, a), a) * (0.5 * dx);
 }
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t axis) {
   ErrorFrame frame("trapezoid", y, x);
   const int64_t a = axis_of(y, axis);
+  if (is_half_precision(y.dtype())) return cast(trapezoid(cast(y, f32), cast(x, f32), a), y.dtype());
   return sum(pairs(y, a) * half_widths(y, x, a), a);
 }
 Tensor cumulative_trapezoid(const Tensor& y, double dx, int64_t axis) {
   ErrorFrame frame("cumulative_trapezoid", y);
   const int64_t a = axis_of(y, axis);
+  if (is_half_precision(y.dtype())) return cast(cumulative_trapezoid(cast(y, f32), dx, a), y.dtype());
   return cumsum(pairs(y, a), a) * (0.5 * dx);
 }
 Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t axis) {
   ErrorFrame frame("cumulative_trapezoid", y, x);
   const int64_t a = axis_of(y, axis);
+  if (is_half_precision(y.dtype())) return cast(cumulative_trapezoid(cast(y, f32), cast(x, f32), a), y.dtype());
   return cumsum(pairs(y, a) * half_widths(y, x, a), a);
 }
 

@@ -115,6 +115,9 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
                                                               : op::ScatterReduction::smallest;
     return dispatch::apply(op::ScatterReduce{a, reduction}, start, index, values);
   }
+  // Sum and number of a mean of 16 bits may exceed them.
+  if (is_mean && is_half_precision(x.dtype()))
+    return cast(reduced(cast(x, f32), axis, index, cast(src, f32), reduce, include_self), x.dtype());
   const Tensor sums = dispatch::apply(op::ScatterSum{a}, start, index, values);
   if (!is_mean) return sums;
   const Tensor counts = counts_of(listed.index, a, listed.shape, include_self ? 1 : 0);

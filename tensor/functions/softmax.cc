@@ -2,6 +2,7 @@
 
 #include "tensor/adjoints/softmax.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/softmax.h"
 
@@ -24,6 +25,15 @@ template <class Op> Tensor backward_along(const Tensor& g, const Tensor& y, int6
 
 Tensor softmax(const Tensor& x, int64_t axis) { return along<op::Softmax>("softmax", x, axis); }
 Tensor log_softmax(const Tensor& x, int64_t axis) { return along<op::LogSoftmax>("log_softmax", x, axis); }
+
+Tensor softmax(const Tensor& x, int64_t axis, DType dtype) {
+  ErrorFrame frame("softmax", x);
+  return softmax(cast(x, dtype), axis);
+}
+Tensor log_softmax(const Tensor& x, int64_t axis, DType dtype) {
+  ErrorFrame frame("log_softmax", x);
+  return log_softmax(cast(x, dtype), axis);
+}
 
 Tensor adjoint::softmax_backward(const Tensor& g, const Tensor& y, int64_t axis) {
   return backward_along<op::SoftmaxBackward>(g, y, axis);

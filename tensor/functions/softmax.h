@@ -11,4 +11,8 @@ Tensor softmax(const Tensor& x, int64_t axis);
 /// log(softmax(x)), never above 0.
 Tensor log_softmax(const Tensor& x, int64_t axis);
 
+/// The same after x is cast to `dtype`, for example of 16-bit scores in f32.
+Tensor softmax(const Tensor& x, int64_t axis, DType dtype);
+Tensor log_softmax(const Tensor& x, int64_t axis, DType dtype);
+
 }  // namespace weft

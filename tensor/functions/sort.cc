@@ -19,11 +19,9 @@
 namespace weft {
 namespace {
 
-Tensor with_axis(const Tensor& x) { return x.rank() == 0 ? reshape(x, {1}) : x; }
-
 /// Applies `op` to x, which gets an axis where it has none; `kept`: the result has x's rank.
 template <class Op> ValuesAndIndices choose(const Tensor& x, const Op& op, bool kept) {
-  auto [values, indices] = dispatch::apply(op, with_axis(x));
+  auto [values, indices] = dispatch::apply(op, atleast_1d(x));
   if (x.rank() > 0 || !kept || values.numel() != 1) return {values, indices};
   return {reshape(values, {}), reshape(indices, {})};
 }
@@ -71,7 +69,7 @@ ValuesAndIndices kthvalue(const Tensor& x, int64_t k, int64_t axis, KeepDim keep
 ValuesAndIndices mode(const Tensor& x, int64_t axis, KeepDim keep) {
   ErrorFrame frame("mode", x);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
-  const Tensor rows = with_axis(x);
+  const Tensor rows = atleast_1d(x);
   const int64_t n = rows.size(a);
   if (n == 0) throw ShapeError(text("axis ", a, " has size 0: nothing to choose from"));
   const auto [values, order] = sort(detach(rows), a);

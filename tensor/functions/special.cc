@@ -41,6 +41,7 @@ Tensor sinc(const Tensor& x) {
 Tensor logit(const Tensor& x, std::optional<double> eps) {
   ErrorFrame frame("logit", x);
   if (eps && !(*eps >= 0 && *eps <= 0.5)) throw Error(text("eps = ", *eps, " must lie between 0 and 0.5"));
+  if (eps && is_half_precision(x.dtype())) return cast(logit(cast(x, f32), eps), x.dtype());  // which hold 1 - eps
   const Tensor p = eps ? clip(x, *eps, 1 - *eps) : x;
   return log(p) - log1p(p * -1.0);
 }

@@ -13,8 +13,8 @@ namespace weft {
 #include "tensor/ops/special.inc"
 #undef WEFT_UNARY
 
-/// The derivative of digamma of the given order (order 0 is digamma itself). Infinite at the poles 0, -1, ... Error if
-/// order < 0.
+/// The derivative of digamma of the given order (order 0 is digamma itself). Infinite at the poles 0, -1, ... Error
+/// unless 0 <= order <= 170; the gradient takes the next order.
 Tensor polygamma(int64_t order, const Tensor& x);
 /// sin(pi x) / (pi x), 1 at 0.
 Tensor sinc(const Tensor& x);

@@ -2,13 +2,16 @@
 
 #include <cmath>
 
+#include "tensor/adjoints/linalg.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/tile.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/matmul.h"
@@ -19,14 +22,8 @@ namespace {
 
 /// The distances between the rows of a and those of b, without storing the differences. p is 0, 1, 2 or infinity.
 Tensor distances(const Tensor& a, const Tensor& b, double p) {
-  const auto batch_of = [](const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); };
-  const Shape batch = broadcast_shapes(batch_of(a), batch_of(b));
-  const auto with_batch = [&](const Tensor& x) {
-    Shape shape = batch;
-    shape.push_back(x.size(-2)), shape.push_back(x.size(-1));
-    return x.shape() == shape ? x : broadcast(x, shape);
-  };
-  return dispatch::apply(op::Cdist{p}, with_batch(a), with_batch(b));
+  const Shape batch = adjoint::common_batch(a, b);
+  return dispatch::apply(op::Cdist{p}, adjoint::with_batch(a, batch), adjoint::with_batch(b, batch));
 }
 
 }  // namespace
@@ -76,6 +73,8 @@ StdMean std_mean(const Tensor& x, const Axes& axes, int64_t correction, KeepDim 
 Tensor cov(const Tensor& x, int64_t correction) {
   ErrorFrame frame("cov", x);
   if (x.rank() > 2) throw ShapeError(text("the variables are the rows of a matrix, not of shape ", x.shape()));
+  // Sums of 16 bits may exceed them: they are rounded once.
+  if (is_half_precision(x.dtype())) return cast(cov(cast(x, f32), correction), x.dtype());
   const Tensor values = is_integer(x.dtype()) ? cast(x, f32) : x;
   const Tensor rows = x.rank() == 2 ? values : reshape(values, {1, x.numel()});
   const Tensor off = rows - mean(rows, 1, keepdim);
@@ -87,6 +86,7 @@ Tensor cov(const Tensor& x, int64_t correction) {
 
 Tensor corrcoef(const Tensor& x) {
   ErrorFrame frame("corrcoef", x);
+  if (is_half_precision(x.dtype())) return cast(corrcoef(cast(x, f32)), x.dtype());
   const Tensor c = cov(x);
   if (c.rank() == 0) return c / c;
   const Tensor deviation = sqrt(diagonal(c));
@@ -105,6 +105,14 @@ Tensor cdist(const Tensor& a, const Tensor& b, double p) {
   if (!(p >= 0)) throw Error(text("p must be 0 or more, not ", p));
   if (p == 0 || p == 1 || p == 2 || std::isinf(p)) return distances(a, b, p);
   return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, -1);
+}
+
+Tensor pdist(const Tensor& x, double p) {
+  ErrorFrame frame("pdist", x);
+  if (x.rank() != 2) throw ShapeError(text("rows of a matrix are compared, not shape ", x.shape()));
+  const int64_t n = x.size(0);
+  const Tensor pairs = triu_indices(n, n, 1, x.device());
+  return index_select(reshape(cdist(x, x, p), {n * n}), 0, select(pairs, 0, 0) * n + select(pairs, 0, 1));
 }
 
 }  // namespace weft

@@ -39,5 +39,8 @@ Tensor dist(const Tensor& a, const Tensor& b, double p = 2);
 /// Leading axes broadcast. Integers give f32. ShapeError for fewer than two axes and for rows of unequal length, Error
 /// if p < 0.
 Tensor cdist(const Tensor& a, const Tensor& b, double p = 2);
+/// The distances of all pairs i < j of rows of x (n, d): (n (n - 1) / 2), in the order (0, 1), (0, 2), ..., (1, 2), ...
+/// ShapeError unless x is a matrix.
+Tensor pdist(const Tensor& x, double p = 2);
 
 }  // namespace weft

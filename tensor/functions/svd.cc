@@ -55,14 +55,8 @@ Solved solve_by_factors(const Tensor& a, const Tensor& b) {
 /// whose columns are as long as what remains of b.
 Solved solve_by_triangle(const Tensor& a, const Tensor& b) {
   const int64_t m = a.size(-2), n = a.size(-1), k = b.size(-1);
-  const auto batch = [](const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); };
-  const Shape batches = broadcast_shapes(batch(a), batch(b));
-  const auto with_batches = [&](const Tensor& x) {
-    Shape shape = batches;
-    shape.push_back(m), shape.push_back(x.size(-1));
-    return expand(x, shape);
-  };
-  Tensor both = cat({with_batches(a), with_batches(b)}, -1);
+  const Shape batches = adjoint::common_batch(a, b);
+  Tensor both = cat({adjoint::with_batch(a, batches), adjoint::with_batch(b, batches)}, -1);
   if (m < n + k) {  // rows of zeros do not change the triangle
     Shape shape = batches;
     shape.push_back(n + k - m), shape.push_back(n + k);

@@ -224,6 +224,11 @@ Tensor diag(const Tensor& x, int64_t offset) {
   return diag_embed(x, offset);
 }
 
+Tensor diagflat(const Tensor& x, int64_t offset) {
+  ErrorFrame frame("diagflat", x);
+  return diag_embed(flatten(x), offset);
+}
+
 Tensor diag_embed(const Tensor& x, int64_t offset, int64_t axis0, int64_t axis1) {
   ErrorFrame frame("diag_embed", x);
   if (x.rank() == 0) throw ShapeError("at least 1 axis is needed, not shape []");

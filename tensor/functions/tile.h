@@ -1,6 +1,7 @@
 // Repeating, rolling and rotating tensors, diagonals, and view functions that take several axes.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include "tensor/tensor.h"
@@ -19,6 +20,10 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<in
 /// Shifts entries by shifts[i] along axes[i]; entries shifted beyond one end reappear at the other. Without axes, the
 /// flattened tensor is rolled by one shift. ShapeError if the numbers of shifts and axes differ.
 Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes = {});
+Tensor roll(const Tensor& x, std::integral auto shift) { return roll(x, IntList{static_cast<int64_t>(shift)}); }
+Tensor roll(const Tensor& x, std::integral auto shift, int64_t axis) {
+  return roll(x, IntList{static_cast<int64_t>(shift)}, IntList{axis});
+}
 /// Rotates `x` by `turns` * 90 degrees in the plane of the two axes, from axis0 towards axis1; a view. IndexError if
 /// the axes are equal.
 Tensor rot90(const Tensor& x, int64_t turns = 1, int64_t axis0 = 0, int64_t axis1 = 1);
@@ -37,6 +42,8 @@ Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1);
 /// A 1-D x gives a square matrix with x on the diagonal and zeros elsewhere. A 2-D x gives its diagonal as a vector (a
 /// view). ShapeError for other ranks.
 Tensor diag(const Tensor& x, int64_t offset = 0);
+/// A square matrix with the elements of x, in row-major order, on the diagonal and zeros elsewhere.
+Tensor diagflat(const Tensor& x, int64_t offset = 0);
 /// Places the last axis of `x` on the diagonal of two new axes, which are axis0 and axis1 of the result; zeros
 /// elsewhere. ShapeError for a 0-d tensor.
 Tensor diag_embed(const Tensor& x, int64_t offset = 0, int64_t axis0 = -2, int64_t axis1 = -1);

@@ -80,6 +80,10 @@ Tensor unsqueeze(const Tensor& x, int64_t axis) {
   return dispatch::apply(op::Unsqueeze{normalize_axis(axis, x.rank() + 1)}, x);
 }
 
+Tensor atleast_1d(const Tensor& x) { return x.rank() == 0 ? unsqueeze(x, 0) : x; }
+Tensor atleast_2d(const Tensor& x) { return x.rank() < 2 ? unsqueeze(atleast_1d(x), 0) : x; }
+Tensor atleast_3d(const Tensor& x) { return x.rank() < 3 ? unsqueeze(atleast_2d(x), -1) : x; }
+
 Tensor permute(const Tensor& x, const IntList& axes) {
   ErrorFrame frame("permute", x);
   IntList normalized = axes;

@@ -23,6 +23,10 @@ Tensor squeeze_all(const Tensor& x);
 inline Tensor squeeze(const Tensor& x) { return squeeze_all(x); }
 /// Inserts an axis of size 1 at position `axis`, which is in [-(rank+1), rank].
 Tensor unsqueeze(const Tensor& x, int64_t axis);
+/// x with at least 1, 2 or 3 axes. A vector (n) becomes a row (1, n), and (1, n, 1); a matrix (m, n) becomes (m, n, 1).
+Tensor atleast_1d(const Tensor& x);
+Tensor atleast_2d(const Tensor& x);
+Tensor atleast_3d(const Tensor& x);
 /// Swaps two axes.
 Tensor transpose(const Tensor& x, int64_t axis0, int64_t axis1);
 /// Axis i of the result is axis axes[i] of `x`.

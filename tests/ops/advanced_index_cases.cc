@@ -278,6 +278,13 @@ void add_puts(Cases& cases) {
       .compares(kFloating)
       .in_place();
   cases
+      .add("index_put that accumulates a row with leading ones, by number",
+           {{normal({4, 3}), normal({1, 3})}, {normal({4, 3}), normal({1, 1, 1})}},
+           CALL(index_put(x[0], {1}, x[1], true)), written([](const Arrays& x, Array& out) {
+             for (int64_t j = 0; j < 3; ++j) out.at({1, j}) += x[1].values[x[1].values.size() == 1 ? 0 : size_t(j)];
+           }))
+      .compares(kFloating);
+  cases
       .add("index_put of a number where a mask holds", {{normal({4, 3}), mask({4, 3})}, {normal({4, 3}), mask({4})}},
            CALL(index_put(x[0], {x[1]}, 1)), written([](const Arrays& x, Array& out) {
              for (const Index& i : indices_of(out.shape)) {

@@ -72,6 +72,51 @@ OpCase& add(Cases& cases, const std::string& name, const Form& form, const std::
       .loose(20);
 }
 
+/// Array x (..., H, T, D) with each head `times` times in succession.
+Array repeated_heads(const Array& x, int64_t times) {
+  Shape shape = x.shape;
+  shape[shape.size() - 3] *= times;
+  return build(shape, [&](Index at) {
+    at[at.size() - 3] /= times;
+    return x.at(at);
+  });
+}
+
+void add_grouped(Cases& cases) {
+  const auto grouped = [&](const std::string& name, const Form& form, const std::vector<Sample>& samples) {
+    cases
+        .add(
+            "attention of grouped queries" + name, samples,
+            [form](const Inputs& x) -> Outputs {
+              AttentionOptions options = form.options(x.size() > 3 ? x[3] : Tensor());
+              options.enable_gqa = true;
+              return scaled_dot_product_attention(x[0], x[1], x[2], options);
+            },
+            [form](const Arrays& x) {
+              const int64_t times = x[0].size(-3) / x[1].size(-3);
+              return attend(form, x[0], repeated_heads(x[1], times), repeated_heads(x[2], times),
+                            x.size() > 3 ? x[3] : Array{{}, {}, true});
+            })
+        .accepts(kFloating)
+        .loose(20);
+  };
+  grouped("", {},
+          {{normal({2, 4, 3, 2}), normal({2, 2, 5, 2}), normal({2, 2, 5, 1})},
+           {normal({6, 3, 2}), normal({1, 3, 2}), normal({1, 3, 2})}});
+  grouped(", causal", {.causal = true}, {{normal({4, 3, 2}), normal({2, 3, 2}), normal({2, 3, 2})}});
+  grouped(", masked", {.bool_mask = true},
+          {{normal({4, 3, 2}), normal({2, 3, 2}), normal({2, 3, 2}), mask({4, 3, 3})},
+           {normal({4, 3, 2}), normal({2, 3, 2}), normal({2, 3, 2}), mask({1, 3, 3})},
+           {normal({4, 3, 2}), normal({2, 3, 2}), normal({2, 3, 2}), mask({3, 3})}});
+  cases.error<ShapeError>(
+      "attention of grouped queries that do not divide",
+      [] {
+        scaled_dot_product_attention(ones({4, 2, 2}), ones({3, 2, 2}), ones({3, 2, 2}), {.enable_gqa = true});
+      },
+      "scaled_dot_product_attention([4, 2, 2] f32, [3, 2, 2] f32, [3, 2, 2] f32): the heads of k and v, 3 and 3, must "
+      "be one number that divides the 4 of q");
+}
+
 /// Part number `part` of qkv (..., T, 3 heads D) as (..., heads, T, D).
 Array part_of(const Array& qkv, int64_t heads, int64_t part) {
   const int64_t depth = qkv.size(-1) / (3 * heads);
@@ -209,6 +254,7 @@ void add_attention_cases(Cases& cases) {
       {{normal({2, 4, 2}), normal({2, 4, 2}), normal({2, 4, 2})}});
   add(cases, "all dropped", {.dropout_p = 1}, {{normal({2, 2}), normal({3, 2}), normal({3, 2})}});
   add_masked(cases);
+  add_grouped(cases);
   add_packed(cases, "causal", 2, {.causal = true},
              {{normal({3, 12}), absent()}, {normal({2, 4, 6}), absent()}, {normal({2, 0, 6}), absent()}});
   add_packed(cases, "plain", 1, {}, {{normal({2, 3, 6}), absent()}, {normal({2, 3, 6}), normal({1, 1, 3})}});

@@ -1,6 +1,7 @@
 // Cases of joining tensors.
 #include "tensor/functions/cat.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -66,6 +67,17 @@ void add_cat_cases(Cases& cases) {
            constant({1, 2}, {1, 1}))
       .gives({Result::f32})
       .no_vmap();
+  const auto shaped = [](const Shape& shape) -> Reference {
+    return [=](const Arrays& x) { return Arrays{Array{shape, x[0].values}}; };
+  };
+  cases.add("atleast_1d", {{normal({})}}, CALL(atleast_1d(x[0])), shaped({1})).accepts(kAll).view();
+  cases.add("atleast_2d of a vector", {{normal({3})}}, CALL(atleast_2d(x[0])), shaped({1, 3})).accepts(kAll).view();
+  cases.add("atleast_3d of a matrix", {{normal({2, 3})}}, CALL(atleast_3d(x[0])), shaped({2, 3, 1}))
+      .accepts(kAll)
+      .view();
+  cases.add("atleast_3d of a vector", {{normal({3})}}, CALL(atleast_3d(x[0])), shaped({1, 3, 1})).accepts(kAll).view();
+  cases.add("atleast_3d of 4 axes", {{normal({1, 2, 1, 2})}}, CALL(atleast_3d(x[0])), shaped({1, 2, 1, 2}))
+      .accepts(kAll);
   cases.add("hstack", {{normal({2, 3}), normal({2, 1})}}, CALL(hstack(x)), joined(1)).accepts(kAll);
   cases.add("hstack of lines", {{normal({3}), normal({2})}}, CALL(hstack(x)), joined(0)).accepts(kAll);
   cases.add("vstack", {{normal({2, 3}), normal({1, 3})}, {normal({0, 3}), normal({2, 3})}}, CALL(vstack(x)), joined(0))

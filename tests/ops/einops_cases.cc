@@ -60,6 +60,12 @@ void add_others(Cases& cases) {
            reduction({0}, false, [](const auto& row) { return *std::max_element(row.begin(), row.end()); }))
       .compares(kFloating);
   cases
+      .add("reduce of nothing to any", {{mask({2, 3})}}, CALL(reduce(x[0], "a b -> a b", "any")),
+           pointwise([](double a) { return a != 0 ? 1.0 : 0.0; }))
+      .accepts(kAll)
+      .gives({Result::boolean})
+      .no_gradient();
+  cases
       .add("reduce of nothing", {{normal({2, 3})}}, CALL(reduce(x[0], "a b -> b a", "sum")),
            picked({3, 2},
                   [](const Index& i) {
@@ -165,6 +171,18 @@ void add_errors(Cases& cases) {
         reduce(ones({2, 3}), "a b -> a", "avg");
       },
       "reduce([2, 3] f32): `avg` is none of sum, mean, max, min, prod, any and all");
+  cases.error<Error>(
+      "reduce name over no axes",
+      [] {
+        reduce(ones({2, 3}), "a b -> b a", "avg");
+      },
+      "reduce([2, 3] f32): `avg` is none of sum, mean, max, min, prod, any and all");
+  cases.error<Error>(
+      "rearrange a size of dots",
+      [] {
+        rearrange(ones({2, 3}), "... -> ...", {{"...", 2}});
+      },
+      "rearrange([2, 3] f32): ... takes no size, as it stands for any number of axes");
   cases.error<Error>(
       "repeat size",
       [] {

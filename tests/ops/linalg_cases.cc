@@ -14,6 +14,7 @@
 #include "tensor/functions/qr.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/svd.h"
+#include "tensor/functions/tile.h"
 #include "tensor/functions/triangular.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
@@ -35,6 +36,18 @@ void add_systems(Cases& cases) {
        {normal({2, 2}), normal({2, 5})},
        {normal({1, 1}), normal({1, 0})}},
       CALL(solve(shifted(x[0]), x[1])), solved);
+  row(cases, "tensorsolve", {{normal({3, 1, 3}), normal({3, 1})}},
+      CALL(tensorsolve(reshape(shifted(reshape(x[0], {3, 3})), {3, 1, 3}), x[1])), [](const Arrays& x) {
+        return reshaped(product(inverse_of(shifted(reshaped(x[0], {3, 3}))), reshaped(x[1], {3, 1})), {3});
+      });
+  row(cases, "tensorsolve with the unknown's axes in front", {{normal({4, 4}), normal({4})}},
+      CALL(tensorsolve(movedim(reshape(shifted(x[0]), {4, 2, 2}), {1, 2}, {0, 1}), x[1], {0, 1})), [](const Arrays& x) {
+        return reshaped(product(inverse_of(shifted(x[0])), reshaped(x[1], {4, 1})), {2, 2});
+      });
+  row(cases, "tensorinv", {{normal({4, 4})}}, CALL(tensorinv(reshape(shifted(x[0]), {2, 2, 4, 1}))),
+      [](const Arrays& x) {
+        return reshaped(inverse_of(shifted(x[0])), {4, 1, 2, 2});
+      });
   row(cases, "solve for a vector", {{normal({3, 3}), normal({3})}}, CALL(solve(shifted(x[0]), x[1])),
       [](const Arrays& x) {
         return reshaped(product(inverse_of(shifted(x[0])), reshaped(x[1], {3, 1})), {3});
@@ -167,6 +180,31 @@ void add_errors(Cases& cases) {
   square("eig", [](const Tensor& x) { eig(x); });
   square("eigvals", [](const Tensor& x) { eigvals(x); });
   square("matrix_exp", [](const Tensor& x) { matrix_exp(x); });
+  cases.error<ShapeError>(
+      "tensorsolve sizes",
+      [] {
+        tensorsolve(ones({2, 3, 2}), ones({2, 3}));
+      },
+      "tensorsolve([2, 3, 2] f32, [2, 3] f32): the last sizes of a, [2], must have the product of b's, 6, and so must "
+      "those before them");
+  cases.error<ShapeError>(
+      "tensorsolve axes",
+      [] {
+        tensorsolve(ones({2}), ones({2, 1}));
+      },
+      "tensorsolve([2] f32, [2, 1] f32): a must have at least as many axes as b");
+  cases.error<ShapeError>(
+      "tensorinv sizes",
+      [] {
+        tensorinv(ones({2, 3, 5}), 1);
+      },
+      "tensorinv([2, 3, 5] f32): the products of [2] and [3, 5] must be equal, not 2 and 15");
+  cases.error<ShapeError>(
+      "tensorinv count",
+      [] {
+        tensorinv(ones({2, 2}), 0);
+      },
+      "tensorinv([2, 2] f32): count must lie between 1 and the 2 axes, not be 0");
   cases.error<Error>(
       "inv singular", [=] { inv(one); }, "inv([2, 2] f32): the matrix is singular");
   cases.error<Error>(

@@ -84,6 +84,8 @@ Outputs two(const Tensor& x, const Tensor& p) {
                 {x.maximum(p), maximum(x, p)},
                 {x.minimum(p), minimum(x, p)},
                 {x.heaviside(p), heaviside(x, p)},
+                {x.fmax(p), fmax(x, p)},
+                {x.fmin(p), fmin(x, p)},
                 {above.logical_and(x > 2.0), logical_and(above, x > 2.0)},
                 {above.logical_or(x > 2.0), logical_or(above, x > 2.0)},
                 {above.logical_xor(x > 2.0), logical_xor(above, x > 2.0)},
@@ -277,7 +279,7 @@ void add_member_errors(Cases& cases) {
 
 void add_member_cases(Cases& cases) {
   add_pairs(cases, "members: element-wise", 28, elementwise);
-  add_pairs(cases, "members: of two", 36, two);
+  add_pairs(cases, "members: of two", 38, two);
   add_pairs(cases, "members: of parts", 32, parts);
   add_pairs(cases, "members: reductions", 34, reductions);
   add_pairs(cases, "members: matrices", 19, matrices);

@@ -125,7 +125,10 @@ void add_generators(Cases& cases) {
                                          zeros({3}).uniform_(2, 3, g),
                                          zeros({3}).normal_(2, 3, g),
                                          zeros({9}).bernoulli_(0.5, g),
-                                         zeros({3}).exponential_(2, g)};
+                                         zeros({3}).exponential_(2, g),
+                                         zeros({9}).geometric_(0.3, g),
+                                         zeros({3}).log_normal_(0, 1, g),
+                                         zeros({3}).cauchy_(0, 1, g)};
             };
             const std::vector<Tensor> first = draw(a), second = draw(b);
             Outputs same;
@@ -134,7 +137,7 @@ void add_generators(Cases& cases) {
           },
           [](const Arrays&) {
             Arrays out;
-            for (int i = 0; i < 12; ++i) out.push_back({{}, {1}});
+            for (int i = 0; i < 15; ++i) out.push_back({{}, {1}});
             return out;
           })
       .gives({Result::boolean})
@@ -145,16 +148,44 @@ void add_generators(Cases& cases) {
           [](const Inputs& x) {
             const Tensor u = x[0].clone().uniform_(2, 5), b = x[0].clone().bernoulli_(0.25);
             const Tensor e = x[0].clone().exponential_(0.5), n = x[0].clone().normal_(100, 1);
-            return Outputs{logical_and(u >= 2, u <= 5), logical_or(b == 0, b == 1), logical_and(e >= 0, isfinite(e)),
-                           logical_and(n > 90, n < 110)};
+            const Tensor g = x[0].clone().geometric_(0.5), l = x[0].clone().log_normal_(1, 0.5);
+            return Outputs{logical_and(u >= 2, u <= 5),        logical_or(b == 0, b == 1),
+                           logical_and(e >= 0, isfinite(e)),   logical_and(n > 90, n < 110),
+                           logical_and(g >= 1, g == floor(g)), logical_and(l > 0, isfinite(l)),
+                           isfinite(x[0].clone().cauchy_())};
           },
           [](const Arrays& x) {
             const Array yes = pointwise(one)(x)[0];
-            return Arrays{yes, yes, yes, yes};
+            return Arrays{yes, yes, yes, yes, yes, yes, yes};
           })
       .accepts(kFloating)
       .gives({Result::boolean})
       .no_gradient();
+}
+
+/// The share of 20,000 numbers below a bound, which the distribution function gives, to four standard deviations.
+void add_shares(Cases& cases) {
+  const auto share = [&](const std::string& name, double expected, const auto& fill, double bound) {
+    cases
+        .add(
+            "share of " + name, {{}},
+            [=](const Inputs&) {
+              Generator g(11);
+              const Tensor x = zeros({20000}, f64);
+              return abs(mean((fill(x, g) < bound).to(f64)) - expected) < 4 * std::sqrt(0.25 / 20000);
+            },
+            constant({}, {1}))
+        .gives({Result::boolean})
+        .no_gradient();
+  };
+  share(
+      "geometric_", 1 - std::pow(0.7, 3), [](Tensor x, Generator& g) { return x.geometric_(0.3, g); }, 3.5);
+  share(
+      "exponential_", 1 - std::exp(-1.0), [](Tensor x, Generator& g) { return x.exponential_(2, g); }, 0.5);
+  share(
+      "log_normal_", 0.5, [](Tensor x, Generator& g) { return x.log_normal_(1, 2, g); }, std::exp(1.0));
+  share(
+      "cauchy_", 0.75, [](Tensor x, Generator& g) { return x.cauchy_(3, 2, g); }, 5);
 }
 
 void add_windows(Cases& cases) {
@@ -257,6 +288,14 @@ void add_errors(Cases& cases) {
       "bernoulli_ probability", [] { ones({2}).bernoulli_(2); },
       "bernoulli_([2] f32): the probability 2 must lie between 0 and 1");
   cases.error<Error>(
+      "geometric_ probability", [] { ones({2}).geometric_(1); },
+      "geometric_([2] f32): the probability 1 must lie between 0 and 1, without both");
+  cases.error<Error>(
+      "cauchy_ scale", [] { ones({2}).cauchy_(0, 0); }, "cauchy_([2] f32): the scale 0 must be above 0");
+  cases.error<Error>(
+      "log_normal_ deviation", [] { ones({2}).log_normal_(0, -1); },
+      "log_normal_([2] f32): the standard deviation -1 must be 0 or more");
+  cases.error<Error>(
       "exponential_ rate", [] { ones({2}).exponential_(0); }, "exponential_([2] f32): the rate 0 must be above 0");
   cases.error<DtypeError>(
       "hann_window of integers", [] { hann_window(3, true, i64); },
@@ -273,6 +312,7 @@ void add_errors(Cases& cases) {
 void add_random_cases(Cases& cases) {
   add_samples(cases);
   add_generators(cases);
+  add_shares(cases);
   add_windows(cases);
   add_errors(cases);
 }

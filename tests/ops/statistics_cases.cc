@@ -150,7 +150,24 @@ void add_matrices(Cases& cases) {
              })
         .compares(DTypes{f32, f64})
         .loose(8);
+    cases
+        .add("pdist" + name, {{normal({4, 3})}, {normal({2, 2})}, {normal({1, 2})}}, CALL(pdist(x[0], p)),
+             [=](const Arrays& x) {
+               const int64_t n = x[0].size(0);
+               Array out{{n * (n - 1) / 2}, {}};
+               for (int64_t i = 0; i < n; ++i)
+                 for (int64_t j = i + 1; j < n; ++j) {
+                   Row d;
+                   for (int64_t k = 0; k < x[0].size(1); ++k) d.push_back(x[0].at({i, k}) - x[0].at({j, k}));
+                   out.values.push_back(reference::norm(d, p));
+                 }
+               return Arrays{out};
+             })
+        .compares(DTypes{f32, f64})
+        .loose(8);
   }
+  cases.error<ShapeError>(
+      "pdist of a vector", [] { pdist(ones({3})); }, "pdist([3] f32): rows of a matrix are compared, not shape [3]");
 }
 
 /// p = 0 counts the differences that are not 0.

@@ -73,6 +73,17 @@ void add_moves(Cases& cases) {
                return Index{1 - i[1], i[0]};
              }))
       .view();
+  for (const bool member : {true, false})
+    add(
+        cases, member ? "roll as a member by a number" : "roll by a number", {3, 4},
+        [member](const Inputs& x) -> Outputs { return member ? x[0].roll(7, 1) : roll(x[0], -1, -1); },
+        picked({3, 4}, [](const Index& i) {
+          return Index{i[0], (i[1] + 1) % 4};
+        }));
+  add(cases, "roll flattened by a number", {2, 3}, CALL(roll(x[0], -1)), picked({2, 3}, [](const Index& i) {
+        const int64_t at = (3 * i[0] + i[1] + 1) % 6;
+        return Index{at / 3, at % 3};
+      }));
   add(cases, "fliplr", {2, 3}, CALL(fliplr(x[0])),
       picked({2, 3},
              [](const Index& i) {
@@ -122,6 +133,10 @@ void add_diagonals(Cases& cases) {
   add(cases, "diag of a matrix", {3, 4}, CALL(diag(x[0], -1)), picked({2}, [](const Index& i) {
         return Index{i[0] + 1, i[0]};
       }));
+  add(cases, "diagflat", {2, 2}, CALL(x[0].diagflat(-1)), [](const Arrays& x) {
+    return build({5, 5},
+                 [&](const Index& i) { return i[0] == i[1] + 1 ? x[0].values[static_cast<size_t>(i[1])] : 0.0; });
+  });
   add(cases, "diag_embed", {2, 3}, CALL(diag_embed(x[0])), diagonal_of({2, 3, 3}, 1, 2, 0));
   add(cases, "diag_embed below in front", {2, 3}, CALL(diag_embed(x[0], -1, 0, 2)), diagonal_of({4, 2, 4}, 0, 2, -1));
   for (const bool lower : {true, false})
