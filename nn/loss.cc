@@ -36,8 +36,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& op
   const Tensor log_probs = operand(input);
   check_targets(log_probs, targets);
   const int64_t classes = log_probs.size(1);
-  if (options.weight.defined() && options.weight.shape() != Shape{classes})
-    throw ShapeError(text("the class weights must be [", classes, "], not ", options.weight.shape()));
+  detail::check_class_weight(options.weight, classes);
   const Tensor counted = targets != options.ignore_index;
   const Tensor index = where(counted, targets, zeros_like(targets)).to(i64);
   // Left out before the product: an ignored target may point at -inf, and the mean over no target divides by 0.

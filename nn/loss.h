@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nn/losses/distribution.h"
+#include "nn/losses/linear_cross_entropy.h"
 #include "nn/losses/margin.h"
 #include "tensor/functions/cross_entropy.h"
 
@@ -11,6 +12,7 @@ namespace weft::nn {
 using weft::cross_entropy;
 using weft::CrossEntropyOptions;
 using weft::Reduction;
+using weft::ReductionOptions;
 
 struct NllOptions {
   Tensor weight = {};           // (classes): one weight per class
@@ -24,8 +26,14 @@ Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions
 
 /// (x - y)^2. ShapeError unless x and y have the same shape: losses do not broadcast.
 Tensor mse_loss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
+inline Tensor mse_loss(const Tensor& x, const Tensor& y, const ReductionOptions& options) {
+  return mse_loss(x, y, options.reduction);
+}
 /// |x - y|. ShapeError unless x and y have the same shape.
 Tensor l1_loss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
+inline Tensor l1_loss(const Tensor& x, const Tensor& y, const ReductionOptions& options) {
+  return l1_loss(x, y, options.reduction);
+}
 
 struct HuberOptions {
   double delta = 1.0;  // the |x - y| at which the loss changes from quadratic to linear; positive

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nn/clip.h"
+#include "nn/convert_parameters.h"
 #include "nn/init.h"
 #include "nn/layers/activation.h"
 #include "nn/layers/adaptive_softmax.h"

@@ -16,6 +16,7 @@
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/softmax.h"
+#include "tensor/functions/tile.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
@@ -200,18 +201,14 @@ Tensor MultiheadAttention::attend(const Tensor& q, const Tensor& given_k, const 
   const auto run = [&](const Tensor& a, const Tensor& b, const Tensor& c) {
     if (weights == nullptr && !(has_generator() && options.dropout_p > 0))
       return scaled_dot_product_attention(a, b, c, options);
-    const AttentionOutput all = attention_with_weights(a, b, c, options);
+    const int64_t shared = options_.num_heads / options_.num_kv_heads;
+    const auto of_all_heads = [&](const Tensor& x) { return shared == 1 ? x : repeat_interleave(x, shared, -3); };
+    const AttentionOutput all = attention_with_weights(a, of_all_heads(b), of_all_heads(c), options);
     if (weights != nullptr) *weights = all.weights;
     return all.output;
   };
-  const int64_t groups = options_.num_kv_heads, shared = options_.num_heads / groups;
-  if (shared == 1) return out_proj_(flatten(transpose(run(q, k, v), -3, -2), -2, -1));
-  // The queries that share a key are an axis of their own, along which keys and values broadcast.
-  Tensor& m = options.mask;
-  if (m.defined() && m.rank() > 2) m = m.size(-3) == 1 ? unsqueeze(m, -3) : unflatten(m, -3, {groups, shared});
-  const Tensor y = run(unflatten(q, -3, {groups, shared}), unsqueeze(k, -3), unsqueeze(v, -3));
-  if (weights != nullptr) *weights = flatten(*weights, -4, -3);
-  return out_proj_(flatten(transpose(flatten(y, -4, -3), -3, -2), -2, -1));
+  options.enable_gqa = options_.num_kv_heads != options_.num_heads;
+  return out_proj_(flatten(transpose(run(q, k, v), -3, -2), -2, -1));
 }
 
 Tensor MultiheadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value,

@@ -94,9 +94,7 @@ template <class Self, Parametrizable M> class Parametrized : public M {
       return result;
   }
   template <class... Inputs> auto operator()(const Tensor& x, const Inputs&... more) const {
-    if constexpr (!detail::LayerResult<decltype(self().forward(x, more...))>)
-      return self().forward(x, more...);
-    else if constexpr ((std::same_as<Inputs, Tensor> && ...))
+    if constexpr ((std::same_as<Inputs, Tensor> && ...))
       return in_layer(
           self(), [&](const auto&... given) { return self().forward(given...); }, x, more...);
     else  // options among them

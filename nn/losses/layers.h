@@ -19,14 +19,16 @@ template <class Options> Options usual_options() {
 /// Base of the loss layers. A weight in the options is registered as a buffer, as in PyTorch, so to() converts it.
 template <class Options> class LossLayer : public Module {
  public:
-  const Options& options() const { return options_; }
-
- protected:
   explicit LossLayer(const Options& options) : options_(options) {
     if constexpr (requires { options_.weight; }) options_.weight = register_buffer("weight", options_.weight);
     if constexpr (requires { options_.pos_weight; })
       options_.pos_weight = register_buffer("pos_weight", options_.pos_weight);
   }
+  explicit LossLayer(const ReductionOptions& options) requires std::same_as<Options, Reduction>
+      : LossLayer(options.reduction) {}
+  const Options& options() const { return options_; }
+
+ protected:
   /// A copy of the options whose tensors own their memory.
   Options copied() const {
     Options out = options_;
@@ -46,6 +48,7 @@ template <class Options> class LossLayer : public Module {
   /** See function(). */                                                                                \
   class Name : public LossLayer<Options> {                                                              \
    public:                                                                                              \
+    using LossLayer::LossLayer;                                                                         \
     explicit Name(const Options& options = detail::usual_options<Options>()) : LossLayer(options) {}    \
     template <std::same_as<Tensor>... Ts> Tensor forward(const Tensor& x, const Ts&... more) const {    \
       return nn::function(x, more..., this->options());                                                 \

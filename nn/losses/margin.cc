@@ -16,6 +16,7 @@
 namespace weft::nn {
 namespace {
 
+using detail::check_class_weight;
 using detail::operand;
 using detail::operands;
 using detail::reduce;
@@ -24,11 +25,6 @@ using detail::reduce;
 Tensor by_sign(const Tensor& target, const Tensor& a, const Tensor& b) {
   const Tensor none = zeros_like(a);
   return where(target == 1, a, none) + where(target == -1, b, none);
-}
-
-void check_class_weight(const Tensor& weight, int64_t classes) {
-  if (weight.defined() && weight.shape() != Shape{classes})
-    throw ShapeError(text("the class weights must be [", classes, "], not ", weight.shape()));
 }
 
 /// x (N, C) and integers of N rows; (C) counts as one row.
@@ -96,7 +92,7 @@ Tensor triplet_margin_loss(const Tensor& start, const Tensor& near, const Tensor
   if (!(options.margin > 0)) throw Error(text("margin must be positive, not ", options.margin));
   if (anchor.rank() == 0) throw ShapeError("vectors are needed");
   const auto distance = [&](const Tensor& a, const Tensor& b) {
-    return pairwise_distance(a, b, options.p, options.eps);
+    return options.distance ? options.distance(a, b) : pairwise_distance(a, b, options.p, options.eps);
   };
   Tensor far = distance(anchor, negative);
   if (options.swap) far = minimum(far, distance(positive, negative));

@@ -2,12 +2,17 @@
 // the mean is taken over all losses.
 #pragma once
 
+#include <functional>
+
 #include "tensor/functions/cross_entropy.h"
 
 namespace weft::nn {
 
 /// log(1 + exp(-t x)) where the target t is 1 or -1.
 Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);
+inline Tensor soft_margin_loss(const Tensor& x, const Tensor& target, const ReductionOptions& options) {
+  return soft_margin_loss(x, target, options.reduction);
+}
 
 struct HingeEmbeddingOptions {
   double margin = 1.0;
@@ -41,8 +46,12 @@ struct TripletMarginOptions {
   /// Replaces |anchor - negative| by |positive - negative| where that is smaller.
   bool swap = false;
   Reduction reduction = Reduction::mean;
+  /// Used instead of the norm of the difference, if given: distance(a, b), one number per pair of vectors (PyTorch's
+  /// TripletMarginWithDistanceLoss).
+  std::function<Tensor(const Tensor&, const Tensor&)> distance = {};
 };
-/// max(0, |anchor - positive| - |anchor - negative| + margin), with norms along the last axis.
+/// max(0, |anchor - positive| - |anchor - negative| + margin), with norms along the last axis. The three are (N, D) or
+/// (D); as in PyTorch, they broadcast: one anchor may have several negatives.
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletMarginOptions& options = {});
 
@@ -59,6 +68,9 @@ Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const MultiMargi
 /// The sum of max(0, 1 - (x[i] - x[j])) / C over all target classes i and all other classes j. x is (N, C) or (C). The
 /// target has the same shape and an integer dtype: each row lists class indices and ends at its first negative value.
 Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);
+inline Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, const ReductionOptions& options) {
+  return multilabel_margin_loss(x, target, options.reduction);
+}
 
 struct MultilabelSoftMarginOptions {
   Tensor weight = {};  // (C): weight per class

@@ -15,6 +15,12 @@ inline Tensor reduce(const Tensor& loss, Reduction reduction) {
   return reduction == Reduction::sum ? sum(loss) : mean(loss);
 }
 
+/// ShapeError unless the weights are undefined or one per class.
+inline void check_class_weight(const Tensor& weight, int64_t classes) {
+  if (weight.defined() && weight.shape() != Shape{classes})
+    throw ShapeError(text("the class weights must be [", classes, "], not ", weight.shape()));
+}
+
 /// Converts a 16-bit input to f32 under Autocast. A loss that is composed of ops would otherwise compute in the input's
 /// dtype, and 8 bits of precision are too few for differences, squares and their mean.
 inline Tensor operand(const Tensor& x) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,28 +23,28 @@ concept HasForward = std::derived_from<std::remove_const_t<M>, Module> && requir
 
 namespace detail {
 
-/// The result of a layer: a tensor, or a struct of tensors.
-template <class Result>
-concept LayerResult = std::same_as<Result, Tensor> || requires(Result& result) {
-  result.output;
-} || requires(Result& result) {
-  result.h;
-};
-
-/// The first tensor of a layer's result, which is the one that observers and hooks see.
-template <LayerResult Result> Tensor& first_of(Result& result) {
+/// The first tensor of a layer's result, which is the one that observers and hooks see: the result itself, its member
+/// `output` or `h`, or the first element of a pair, a tuple or a list if that is a tensor. Null if there is none.
+template <class Result> Tensor* first_of(Result& result) {
   if constexpr (std::same_as<Result, Tensor>)
-    return result;
-  else if constexpr (requires { result.output; })
-    return result.output;
+    return &result;
+  else if constexpr (requires { requires std::same_as<decltype(result.output), Tensor>; })
+    return &result.output;
+  else if constexpr (requires { requires std::same_as<decltype(result.h), Tensor>; })
+    return &result.h;
+  else if constexpr (requires { requires std::same_as<std::tuple_element_t<0, Result>, Tensor>; })
+    return &std::get<0>(result);
+  else if constexpr (std::same_as<Result, std::vector<Tensor>>)
+    return result.empty() ? nullptr : &result[0];
   else
-    return result.h;
+    return nullptr;
 }
 
 /// Whether module.forward(x, more...), with at least one more argument, is a layer's call.
 template <class M, class... More>
 concept Forwards = sizeof...(More) > 0 && requires(M& module, const Tensor& x, const More&... more) {
-  { module.forward(x, more...) } -> LayerResult;
+  module.forward(x, more...);
+  requires !std::is_void_v<decltype(module.forward(x, more...))>;
 };
 
 /// Runs call(inputs...) when an observer or a hook is registered.
@@ -54,14 +56,17 @@ template <class Call, class... Inputs> auto call_seen(const Module& module, cons
   const std::string type = module.type_name();
   std::vector<const Tensor*> seen;
   for (const Tensor& input : given) seen.push_back(&input);
-  decltype(call(inputs...)) result;
+  std::optional<decltype(call(inputs...))> result;
+  Tensor* first = nullptr;
   {
     ObservedEvent event({.kind = ObserverEvent::Kind::layer, .name = type, .layer = module.identity(), .inputs = seen});
-    result = run(std::index_sequence_for<Inputs...>());
-    event.set_outputs({&first_of(result), 1});
+    result.emplace(run(std::index_sequence_for<Inputs...>()));
+    first = first_of(*result);
+    if (first != nullptr) event.set_outputs({first, 1});
   }
-  if (hooked) first_of(result) = module.after_forward(given, first_of(result));
-  return result;
+  Tensor none;  // what hooks see of a result without a first tensor
+  if (hooked) (first != nullptr ? *first : none) = module.after_forward(given, first != nullptr ? *first : none);
+  return std::move(*result);
 }
 
 }  // namespace detail
@@ -82,21 +87,22 @@ auto in_layer(const Module& module, const Call& call, const Inputs&... inputs) {
 }
 
 /// module.forward(x), called through in_layer().
-template <HasForward M> Tensor run_layer(M& module, const Tensor& x) {
+template <class M> auto run_layer(M& module, const Tensor& x) {
   return in_layer(
       module, [&](const Tensor& given) { return module.forward(given); }, x);
 }
 
 /// Base of modules that are called like functions: it adds `layer(x)`, which runs forward(x), and `layer(x, y, ...)`
-/// for a forward() of several tensors, or of a tensor and other arguments. The result is a tensor, or a struct whose
-/// first tensor is `output` or `h`.
+/// for a forward() of several tensors, or of a tensor and other arguments. Of a result that is no tensor, observers and
+/// hooks see the member `output` or `h`, or the first element of a pair, a tuple or a list; an undefined tensor if
+/// there is none.
 ///   struct Block : nn::Layer<Block> { Tensor forward(const Tensor& x); };
 /// `Self` is the class whose forward() is called. A class that derives from an existing layer must make that layer a
 /// member instead, or have a virtual forward() as its base: `layer(x)` does not see one that only hides the base's.
 template <class Self> class Layer : public Module {
  public:
-  Tensor operator()(const Tensor& x) { return run_layer(static_cast<Self&>(*this), x); }
-  Tensor operator()(const Tensor& x) const { return run_layer(static_cast<const Self&>(*this), x); }
+  auto operator()(const Tensor& x) { return run_layer(static_cast<Self&>(*this), x); }
+  auto operator()(const Tensor& x) const { return run_layer(static_cast<const Self&>(*this), x); }
   template <class... More>
     requires(detail::Forwards<Self, More...> && !detail::Forwards<const Self, More...>)
   auto operator()(const Tensor& x, const More&... more) { return call(static_cast<Self&>(*this), x, more...); }

@@ -132,18 +132,23 @@ void Module::link(const std::string& name, State& child, const std::type_info& t
 Module& Module::operator=(Module&& other) {  // NOLINT(performance-noexcept-move-constructor)
   if (this == &other) return *this;
   take_place(other);
+  if (state_ && typeid(*this) != typeid(Module)) state_->abandoned = true;
   state_ = std::move(other.state_);
   return *this;
 }
 
 /// Makes `other` a child in this one's place where it may be: a handle that modules() gave is no layer.
 void Module::take_place(Module& other) {
-  if (!state_ || !other.state_ || other.state_->adopted || typeid(*this) == typeid(Module)) return;
+  if (!state_ || !other.state_ || typeid(*this) == typeid(Module)) return;
   const std::shared_ptr<State> above = state_->parent.lock();
-  if (!above) return;
+  if (!above || above->abandoned) return;  // the whole module is assigned, member by member
   const auto place = std::find_if(above->children.begin(), above->children.end(),
                                   [&](const State::Child& child) { return child.state == state_; });
   if (place == above->children.end()) return;
+  if (other.state_->adopted)
+    throw Error(text("`", place->name, "` cannot become the layer `",
+                     other.state_->path.substr(0, other.state_->path.size() - 1),
+                     "` of a module, which would lose it; assign a new layer or its clone()"));
   check_whole(place->name, other.state_->computes_weight && !state_->computes_weight, typeid(*this));
   Module parent(above);
   parent.check_child(place->name, *other.state_);

@@ -178,13 +178,17 @@ class Module {
   ///   nn::Linear head = register_module("head", nn::Linear(8, 2));
   ///   nn::WeightNorm<nn::Linear> body = register_module("body", nn::weight_norm(nn::Linear(8, 8)));
   /// Error if the name is empty, contains a '.' or is taken, and for a base object that was sliced out of a WeightNorm.
-  template <class M> auto register_module(const std::string& name, M module) {
+  template <class M>
+  [[nodiscard("the returned module is the registered one: keep it in a member")]] auto register_module(
+      const std::string& name, M module) {
     adopt(name, module, typeid(M), detail::ComputesWeight<M>);
     if constexpr (detail::ComputesWeight<M>)
       return detail::Unsliced<M>(std::move(module));
     else
       return module;
   }
+  /// Error if this module was moved from.
+  void require_present() const { (void)is_training(); }
   /// Registers `value` as a parameter (made a leaf that requires a gradient unless it is a leaf already) and returns
   /// it. An undefined tensor registers nothing. A member that holds it must not be assigned another
   /// tensor, which the module would not know: write to it (`copy_`) instead.

@@ -34,6 +34,7 @@ struct Module::State {
   int hooks_made = 0;
   Generator* generator = nullptr;  // null: the default generator
   bool adopted = false;
+  bool abandoned = false;        // its object has another state now
   std::weak_ptr<State> parent;   // set if it was adopted
   bool computes_weight = false;  // its class wraps the forward() of its base class
   bool is_batch_norm = false;

@@ -58,6 +58,15 @@ class Recorder final : public Observer {
   std::vector<size_t> running_;
 };
 
+/// Makes every layer run on its own while alive, as with hooks: a fused layer has no output that could be shown.
+class Unfused {
+ public:
+  Unfused() { ++detail::forward_hooks; }
+  ~Unfused() { --detail::forward_hooks; }
+  Unfused(const Unfused&) = delete;
+  Unfused& operator=(const Unfused&) = delete;
+};
+
 /// Evaluation mode while alive; every module gets its own mode back.
 class Evaluation {
  public:
@@ -132,6 +141,7 @@ Summary detail::summarize(const Module& model, const std::function<void(const Te
   count_parameters(model, out);
   {
     const Evaluation evaluation(modules);
+    const Unfused unfused;
     const Tensor input = zeros(input_shape, options.dtype);
     Recorder recorder(out.rows);
     const ObserverScope scope(recorder);

@@ -115,6 +115,28 @@ TEST(Dropouts, DropWholeChannels) {
   EXPECT_EQ(error_of([] { Dropout2d(1.5); }), "Dropout2d(): p must be in [0, 1], not 1.5");
 }
 
+TEST(Dropouts, FunctionsDrawWhatTheLayersDraw) {
+  const Tensor line = randn({3, 4, 5}), image = randn({3, 4, 2, 5}), volume = randn({3, 4, 2, 1, 5});
+  const auto seeded = [](const auto& call) { return manual_seed(8), call(); };
+  const auto same = [&](const auto& layer, const auto& function, const Tensor& x) {
+    EXPECT_TRUE(equal(seeded([&] { return layer(x); }), seeded([&] { return function(x); })));
+  };
+  const auto p = 0.3;
+  same(
+      Dropout1d(p), [=](const Tensor& x) { return dropout1d(x, p); }, line);
+  same(
+      Dropout2d(p), [=](const Tensor& x) { return dropout2d(x, p); }, image);
+  same(
+      Dropout3d(p), [=](const Tensor& x) { return dropout3d(x, p); }, volume);
+  same(
+      AlphaDropout(p), [=](const Tensor& x) { return alpha_dropout(x, p); }, line);
+  same(
+      FeatureAlphaDropout(p), [=](const Tensor& x) { return feature_alpha_dropout(x, p); }, image);
+  EXPECT_EQ(error_of([&] { dropout2d(line[0][0]); }),
+            "dropout2d([5] f32): the input must have 4 axes, (N, C, ...), or 3 without N");
+  EXPECT_EQ(error_of([&] { alpha_dropout(ones({2}), 2); }), "alpha_dropout([2] f32): p = 2 must lie between 0 and 1");
+}
+
 TEST(Dropouts, AlphaDropoutKeepsMeanAndVariance) {
   manual_seed(5);
   const Tensor x = randn({300, 400});

@@ -10,6 +10,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/split.h"
 #include "tensor/functions/unary.h"
 #include "tests/error_of.h"
 
@@ -35,6 +36,57 @@ TEST(Layer, RefusesWhatDoesNotFit) {
               "padding_idx 3 is out of range for 3 rows");
   EXPECT_SAYS(error_of<IndexError>([] { Embedding(3, 2)(tensor({3})); }), "3");
   EXPECT_THROW(Linear(-1, 2), ShapeError);
+}
+
+struct Mean {
+  Tensor mean, rest;
+};
+struct OfTwo : Layer<OfTwo> {
+  Linear map = register_module("map", Linear(3, 2));
+  std::tuple<Tensor, Tensor> forward(const Tensor& x) { return {map(x), x}; }
+  Mean forward(const Tensor& x, const Tensor& y) const { return {x + y, y}; }
+};
+
+TEST(Layer, ReturnsTuplesListsAndStructs) {
+  OfTwo net;
+  int seen = 0;
+  Module::HookHandle hook = net.register_forward_hook([&](const Module&, const Tensor&, const Tensor& y) {
+    ++seen;
+    return y.defined() ? y * 2.0 : y;
+  });
+  const Tensor x = ones({1, 3});
+  const auto [mapped, same] = net(x);
+  EXPECT_TRUE(equal(mapped, net.map(x) * 2.0)) << "the first is what hooks see";
+  EXPECT_TRUE(same.is_same(x));
+  EXPECT_TRUE(equal(net(x, x).mean, x * 2.0));
+  EXPECT_EQ(seen, 2);
+  hook.remove();
+  struct Parts : Layer<Parts> {
+    std::vector<Tensor> forward(const Tensor& x) const { return unbind(x, 0); }
+  };
+  EXPECT_EQ(Parts()(ones({3, 2})).size(), 3u);
+}
+
+TEST(Layer, AListThatWasMovedFromIsNoEmptyOne) {
+  struct Net : Module {
+    ModuleList<Linear> layers;
+    ParameterList scales;
+    Net() {
+      layers.push_back(Linear(2, 2));
+      scales.push_back(ones({1}));
+      (void)register_module("layers", std::move(layers));
+      (void)register_module("scales", std::move(scales));
+    }
+  };
+  Net net;
+  EXPECT_EQ(net.parameters().size(), 3u);
+  EXPECT_SAYS(error_of([&] { (void)net.layers.size(); }), "this module was moved from");
+  EXPECT_SAYS(error_of([&] {
+                for (Linear& layer : net.layers) layer(ones({1, 2}));
+              }),
+              "this module was moved from");
+  EXPECT_SAYS(error_of([&] { (void)net.scales.begin(); }), "this module was moved from");
+  EXPECT_EQ(ModuleList<Linear>().size(), 0u);
 }
 
 TEST(Layer, NamesTheOptionThatWasLeftOut) {

@@ -163,6 +163,11 @@ TEST_P(FurtherLosses, OfDistances) {
     return triplet_margin_loss(x[0].tensor, x[1].tensor, x[2].tensor,
                                {.margin = 2.0, .p = 1.0, .swap = true, .reduction = r});
   });
+  check("triplet_swap", three, [&](const In& x) {
+    const auto distance = [](const Tensor& a, const Tensor& b) { return pairwise_distance(a, b, 1.0, 1e-6); };
+    return triplet_margin_loss(x[0].tensor, x[1].tensor, x[2].tensor,
+                               {.margin = 2.0, .swap = true, .reduction = r, .distance = distance});
+  });
 }
 
 TEST_P(FurtherLosses, OfSeveralClasses) {

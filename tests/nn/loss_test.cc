@@ -8,11 +8,21 @@
 
 #include "autograd/autograd.h"
 #include "nn/layers/adaptive_softmax.h"
+#include "nn/losses/layers.h"
 #include "tensor/functions_all.h"
 #include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
+
+TEST(Losses, TakeTheirReductionAsAnOptionToo) {
+  const Tensor x = tensor({1.0, -2.0}), y = tensor({-1.0, 1.0});
+  EXPECT_TRUE(equal(mse_loss(x, y, {.reduction = Reduction::sum}), mse_loss(x, y, Reduction::sum)));
+  EXPECT_TRUE(equal(l1_loss(x, y, {.reduction = Reduction::none}), l1_loss(x, y, Reduction::none)));
+  EXPECT_TRUE(equal(soft_margin_loss(x, y, {.reduction = Reduction::sum}), soft_margin_loss(x, y, Reduction::sum)));
+  EXPECT_TRUE(equal(MSELoss({.reduction = Reduction::sum})(x, y), MSELoss(Reduction::sum)(x, y)));
+  EXPECT_EQ(MSELoss()(x, y).item(), 6.5);
+}
 
 using Numbers = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();

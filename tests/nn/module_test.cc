@@ -88,11 +88,12 @@ TEST(Module, RefusesBadRegistrations) {
   Open child;
   child = module.register_module("child", std::move(child));
   Open other;
-  EXPECT_NE(error_of([&] { other.register_module("stolen", std::move(child)); }).find("belongs to another"),
+  EXPECT_NE(error_of([&] { (void)other.register_module("stolen", std::move(child)); }).find("belongs to another"),
             std::string::npos);
   Open self;
-  EXPECT_NE(error_of([&] { self.register_module("self", std::move(self.modules()[0].module)); }).find("holds this one"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([&] { (void)self.register_module("self", std::move(self.modules()[0].module)); }).find("holds this one"),
+      std::string::npos);
 }
 
 TEST(Module, AParameterUnderTwoNamesIsOne) {
@@ -196,6 +197,15 @@ TEST(Module, AnAssignedLayerTakesItsPlace) {
   pair.at<Linear>(1) = Linear(2, 5);
   EXPECT_EQ(pair.get_parameter("1.weight").shape(), (Shape{5, 2}));
   EXPECT_EQ(pair(ones({1, 2})).shape(), (Shape{1, 5}));
+  // A layer of another module would be lost there. A whole module may be assigned while handles hold its old layers.
+  Net donor;
+  EXPECT_EQ(
+      error_of([&] { net.head = std::move(donor.head); }),
+      "`head` cannot become the layer `head` of a module, which would lose it; assign a new layer or its clone()");
+  EXPECT_TRUE(net.get_parameter("head.weight").is_same(net.head.weight()));
+  const auto handles = net.modules();
+  net = std::move(donor);
+  EXPECT_TRUE(net.get_parameter("head.weight").is_same(net.head.weight()));
   std::swap(pair.at<Linear>(0), pair.at<Linear>(1));
   EXPECT_EQ(pair.get_parameter("0.weight").shape(), (Shape{2, 2}));
   EXPECT_EQ(pair.parameters().size(), 4u);

@@ -67,6 +67,13 @@ TEST(Summary, Prints) {
             "20,020 parameters are frozen\n");
 }
 
+TEST(Summary, ShowsTheOutputsOfLayersThatRunAsOne) {
+  Sequential net(Conv2d(1, 2, 3), BatchNorm2d(2), ReLU(), MaxPool2d(2));
+  const Summary table = summary(net, {1, 1, 8, 8});
+  for (size_t row = 1; row < 4; ++row) EXPECT_EQ(table.rows[row].output_shape, (Shape{1, 2, 6, 6})) << row;
+  EXPECT_EQ(table.rows[4].output_shape, (Shape{1, 2, 3, 3}));
+}
+
 TEST(Summary, TakesIndices) {
   Embedding table(10, 4);
   EXPECT_EQ(summary(table, {2, 3}, {.dtype = i64}).rows[0].output_shape, (Shape{2, 3, 4}));
