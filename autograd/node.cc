@@ -38,7 +38,8 @@ void Saved::keep(const Tensor& x) {
     return;
   }
   storage = body.storage;
-  version = body.version;  // not the storage's: the old value of a write in place is recorded after the write
+  // Not the storage's: the old value of a write in place is recorded after the write.
+  version = std::atomic_ref<uint64_t>(internal::body(x).version).load(std::memory_order_relaxed);
 }
 
 int64_t Saved::bytes() const {

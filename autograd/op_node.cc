@@ -2,6 +2,7 @@
 
 #include "autograd/backward.h"
 #include "tensor/dispatch/modes.h"
+#include "tensor/functions/copy.h"
 #include "tensor/ops/copy.h"
 
 namespace weft::autograd {
@@ -153,6 +154,16 @@ Tensor RuleArguments::output(int index) const {
   const auto at = static_cast<size_t>(index);
   const bool floating = is_floating(node_.metas_[at].dtype);
   return unpack(node_.saved_outputs_[at], floating ? self : Edge{}, node_.op_.name(), "output", index);
+}
+
+Tensor RuleArguments::widened(const Tensor& value) {
+  return value.defined() && is_half_precision(value.dtype()) ? cast(value, f32) : value;
+}
+
+std::vector<Tensor> cast_all(std::vector<Tensor> tensors, DType dtype) {
+  for (Tensor& tensor : tensors)
+    if (tensor.defined()) tensor = cast(tensor, dtype);
+  return tensors;
 }
 
 InputType<0> RuleArguments::input_type(int index) const {

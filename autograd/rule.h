@@ -18,6 +18,7 @@
 //   joint(f)                 one function for all, returning std::array<Tensor, N> or std::vector<Tensor>
 //   view_adjoint             the generic rule of views
 //   not_differentiable(why)  the op has no gradient; backward() names the op and the reason
+//   in_f32(rule)             the rule reads values of 16 bits as f32, and its results are rounded once
 //
 // A cheap op whose rule saves its input anyway (gelu) can be marked with recomputed_inputs<Op>. Other ops then
 // recompute its output instead of saving it (recomputation.h). An op whose rule saves nothing (cast) can be marked too:
@@ -105,12 +106,23 @@ class RuleArguments {
   InputType<0> input_type(int index) const;
   uint64_t needs() const { return needs_; }
   Tensor into(int index) const { return into_.empty() ? Tensor() : into_[static_cast<size_t>(index)]; }
+  /// These arguments for a rule that computes in f32.
+  RuleArguments widened() const {
+    RuleArguments out = *this;
+    out.widens_ = true;
+    return out;
+  }
+  /// A value as the rule reads it.
+  Tensor as_read(Tensor value) const { return widens_ ? widened(value) : std::move(value); }
 
  private:
+  static Tensor widened(const Tensor& value);
+
   const OpNode& node_;
   const std::vector<Tensor>& gradients_;
   uint64_t needs_;
   std::span<const Tensor> into_;
+  bool widens_ = false;
 };
 
 namespace rule_detail {
@@ -121,15 +133,15 @@ template <class T> struct Parameter {  // const op::X&
 };
 template <int I> struct Parameter<GradOf<I>> {
   static constexpr Reads reads{};
-  static GradOf<I> make(const RuleArguments& a) { return {a.grad(I)}; }
+  static GradOf<I> make(const RuleArguments& a) { return {a.as_read(a.grad(I))}; }
 };
 template <int I> struct Parameter<Input<I>> {
   static constexpr Reads reads{1u << I, 0, false};
-  static Input<I> make(const RuleArguments& a) { return {a.input(I)}; }
+  static Input<I> make(const RuleArguments& a) { return {a.as_read(a.input(I))}; }
 };
 template <int I> struct Parameter<OutputOf<I>> {
   static constexpr Reads reads{0, 1u << I, false};
-  static OutputOf<I> make(const RuleArguments& a) { return {a.output(I)}; }
+  static OutputOf<I> make(const RuleArguments& a) { return {a.as_read(a.output(I))}; }
 };
 template <int I> struct Parameter<ViewOf<I>> {
   static constexpr Reads reads{0, 0, true};
@@ -214,6 +226,21 @@ template <class F> struct Joint {
   }
 };
 template <class F> constexpr Joint<F> joint(F function) { return {function}; }
+
+/// Casts the defined ones to `dtype`.
+std::vector<Tensor> cast_all(std::vector<Tensor> tensors, DType dtype);
+
+/// Rule `R` for formulas whose intermediate results 16 bits cannot hold. All values that it reads have one dtype.
+template <class R> struct InF32 {
+  R rule;
+  static constexpr bool differentiable = true;
+  static constexpr Reads reads(uint64_t needs) { return R::reads(needs); }
+  std::vector<Tensor> run(const RuleArguments& a) const {
+    const DType dtype = a.grad(0).dtype();
+    return is_half_precision(dtype) ? cast_all(rule.run(a.widened()), dtype) : rule.run(a);
+  }
+};
+template <class R> constexpr InF32<R> in_f32(R rule) { return {rule}; }
 
 /// The gradient of a view op by the generic adjoint: a tensor of zeros, with `g` added into the same view of it.
 Tensor adjoint_of_view(const AnyOp& op, const View& input, const Tensor& g);

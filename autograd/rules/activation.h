@@ -23,7 +23,7 @@ WEFT_GRADIENT(Hardsigmoid) = per_input([](Grad g, Input<0> x) {
   return where(logical_and(x > -3.0, x < 3.0), g / 6.0, zeros_like(g));
 });
 WEFT_GRADIENT(Logsigmoid) = per_input([](Grad g, Input<0> x) { return g * sigmoid(-x); });
-WEFT_GRADIENT(Softsign) = per_input([](Grad g, Input<0> x) { return g / square(abs(x) + 1.0); });
+WEFT_GRADIENT(Softsign) = in_f32(per_input([](Grad g, Input<0> x) { return g / square(abs(x) + 1.0); }));
 // The argument of exp is bounded, so that the branch that is not selected stays finite in the second derivative as
 // well.
 WEFT_GRADIENT(Elu) = per_input([](const op::Elu& op, Grad g, Input<0> x) {

@@ -54,11 +54,15 @@ WEFT_GRADIENT(ClampMax) = per_input([](Grad g, Input<0> x, Input<1> max) { retur
 // The derivative of a - b n with the integer n held constant.
 WEFT_GRADIENT(Remainder) = per_input([](Grad g) { return g; },
                                      [](Grad g, Input<0> a, Input<1> b) { return -g * floor_divide(a, b); });
-WEFT_GRADIENT(Fmod) = per_input([](Grad g) { return g; },
-                                [](Grad g, Input<0> a, Input<1> b) { return -g * trunc(a / b); });
+// n is what the value was computed with: the rounded quotient a / b may lie beyond it.
+WEFT_GRADIENT(Fmod) = in_f32(per_input([](Grad g) { return g; },
+                                       [](Grad g, Input<0> a, Input<1> b) {
+                                         return -g * round((a - fmod(a, b)) / b);
+                                       }));
 WEFT_GRADIENT(FloorDivide) = per_input([](Grad g) { return zeros_like(g); }, [](Grad g) { return zeros_like(g); });
-WEFT_GRADIENT(Atan2) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * b / formulas::square_radius(a, b); },
-                                 [](Grad g, Input<0> a, Input<1> b) { return -g * a / formulas::square_radius(a, b); });
+WEFT_GRADIENT(Atan2) =
+    in_f32(per_input([](Grad g, Input<0> a, Input<1> b) { return g * b / formulas::square_radius(a, b); },
+                     [](Grad g, Input<0> a, Input<1> b) { return -g * a / formulas::square_radius(a, b); }));
 WEFT_GRADIENT(Hypot) = per_input([](Grad g, Input<0> a, Output y) { return g * (a / y); },
                                  [](Grad g, Input<1> b, Output y) { return g * (b / y); });
 WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(a - b); },

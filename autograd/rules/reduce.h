@@ -68,8 +68,10 @@ inline Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, c
 
 /// Elements that tie share the gradient evenly.
 inline Tensor extremum_gradient(const Tensor& g, const Tensor& x, const Tensor& y, const IntList& axes) {
-  const Tensor chosen = cast(x == y, g.dtype());
-  return chosen * (g / sum(chosen, axes, keepdim));
+  const Tensor chosen = x == y;
+  const DType wide = is_half_precision(g.dtype()) ? f32 : g.dtype();  // holds the number of ties
+  const Tensor share = cast(g, wide) / cast(sum(chosen, axes, keepdim), wide);
+  return cast(chosen, g.dtype()) * cast(share, g.dtype());
 }
 
 /// The gradient of (sum |x|^p)^(1/p); 0 where the norm is 0.
@@ -125,7 +127,7 @@ WEFT_GRADIENT(Norm) = per_input([](const op::Norm& op, Grad g, Input<0> x, Outpu
 
 // 2 (x - mean) / (n - correction), of the root half of that by the root. The root's slope at 0 is infinite, that of the
 // variance 0: the gradient is 0 by convention.
-WEFT_GRADIENT(Var) = per_input([](const op::Var& op, Grad g, Input<0> x, Output y) {
+WEFT_GRADIENT(Var) = in_f32(per_input([](const op::Var& op, Grad g, Input<0> x, Output y) {
   int64_t n = 1;
   for (int64_t axis : op.axes) n *= x.size(axis);
   const double count = std::max(0.0, static_cast<double>(n) - op.correction);  // as the value has it
@@ -133,6 +135,6 @@ WEFT_GRADIENT(Var) = per_input([](const op::Var& op, Grad g, Input<0> x, Output 
   if (!op.root) return along * (2.0 / count) * off;
   const Tensor root = formulas::kept(y, op.axes, op.keepdim, x.shape()), flat = root == 0.0;
   return where(flat, zeros_like(root), along / where(flat, ones_like(root), root)) * (1.0 / count) * off;
-});
+}));
 
 }  // namespace weft::autograd

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "autograd/rule.h"
-#include "tensor/adjoints/index.h"
+#include "autograd/rules/choice_formula.h"
 #include "tensor/adjoints/scan.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -54,10 +54,7 @@ WEFT_GRADIENT(Cumprod) = per_input([](const op::Cumprod& op, Grad g, Input<0> x)
 WEFT_GRADIENT(Logcumsumexp) = per_input([](const op::Logcumsumexp& op, Grad g, Input<0> x, Output y) {
   return formulas::logcumsumexp_gradient(g, x, y, op.axis);
 });
-WEFT_GRADIENT(CumulativeExtremum) = per_input(  //
-    [](const op::CumulativeExtremum& op, Grad g, OutputOf<1> indices, ViewOf<0> x) {
-      return adjoint::scatter_add(g, op.axis, indices, x.shape());
-    });
+WEFT_GRADIENT(CumulativeExtremum) = formulas::choice_rule<op::CumulativeExtremum>;
 
 // The gradient of b[i] is r[i] = g[i] + a[i + 1] r[i + 1]; that of a[i] is r[i] y[i - 1].
 WEFT_GRADIENT(LinearRecurrence) = joint([](const op::LinearRecurrence& op, Grad g, Input<0> a, Output y, Needs needs) {

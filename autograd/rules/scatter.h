@@ -40,10 +40,11 @@ inline std::array<Tensor, 3> product_backward(int64_t axis, const Tensor& g, con
 /// Distributes the gradient evenly to all elements that are equal to the result.
 inline std::array<Tensor, 3> extreme_backward(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& index,
                                               const Tensor& src, const Tensor& y) {
-  const Tensor best_x = cast(x == y, g.dtype()), best_src = cast(src == gather(y, axis, index), g.dtype());
-  const Tensor share =
-      g / maximum(scatter_add(best_x, axis, index, best_src).detach(), ones({}, g.dtype(), g.device()));
-  return {share * best_x, Tensor(), gather(share, axis, index) * best_src};
+  const DType dtype = g.dtype(), wide = is_half_precision(dtype) ? f32 : dtype;  // holds the number of ties
+  const Tensor best_x = cast(x == y, wide), best_src = cast(src == gather(y, axis, index), wide);
+  const Tensor count = maximum(scatter_add(best_x, axis, index, best_src).detach(), ones({}, wide, g.device()));
+  const Tensor share = cast(g, wide) / count;
+  return {cast(share * best_x, dtype), Tensor(), cast(gather(share, axis, index) * best_src, dtype)};
 }
 }  // namespace formulas
 

@@ -25,10 +25,12 @@ inline Tensor half_at_zero(const Tensor& y, const Tensor& x) {
   return where(zero, 0.5, y / where(zero, 1.0, x));
 }
 WEFT_GRADIENT(I1) = per_input([](Grad g, Input<0> x, Output y) { return g * (i0(x) - half_at_zero(y, x)); });
-WEFT_GRADIENT(I0e) = per_input([](Grad g, Input<0> x, Output y) { return g * (i1e(x) - sign(x) * y); });
-WEFT_GRADIENT(I1e) = per_input([](Grad g, Input<0> x, Output y) {
+// The terms of these two cancel: a y of 16 bits would leave nothing.
+WEFT_GRADIENT(I0e) = in_f32(per_input([](Grad g, Input<0> x) { return g * (i1e(x) - sign(x) * i0e(x)); }));
+WEFT_GRADIENT(I1e) = in_f32(per_input([](Grad g, Input<0> x) {
+  const Tensor y = i1e(x);
   return g * (i0e(x) - half_at_zero(y, x) - sign(x) * y);
-});
+}));
 WEFT_GRADIENT(Polygamma) = per_input([](const op::Polygamma& op, Grad g, Input<0> x) {
   return g * polygamma(op.order + 1, x);
 });
@@ -49,13 +51,12 @@ WEFT_GRADIENT(Lerp) = per_input([](const op::Lerp& op, Grad g) { return g * (1 -
 WEFT_GRADIENT(LerpBy) = per_input([](Grad g, Input<2> weight) { return g * (1 - weight); },
                                   [](Grad g, Input<2> weight) { return g * weight; },
                                   [](Grad g, Input<0> a, Input<1> b) { return g * (b - a); });
-WEFT_GRADIENT(Addcmul) = per_input([](Grad g) { return g; },
-                                   [](const op::Addcmul& op, Grad g, Input<2> b) { return g * b * op.value; },
-                                   [](const op::Addcmul& op, Grad g, Input<1> a) { return g * a * op.value; });
-WEFT_GRADIENT(Addcdiv) = per_input([](Grad g) { return g; },
-                                   [](const op::Addcdiv& op, Grad g, Input<2> b) { return g / b * op.value; },
-                                   [](const op::Addcdiv& op, Grad g, Input<1> a, Input<2> b) {
-                                     return g * a / square(b) * -op.value;
-                                   });
+WEFT_GRADIENT(Addcmul) = in_f32(per_input(  //
+    [](Grad g) { return g; },               //
+    [](const op::Addcmul& op, Grad g, Input<2> b) { return g * b * op.value; },
+    [](const op::Addcmul& op, Grad g, Input<1> a) { return g * a * op.value; }));
+WEFT_GRADIENT(Addcdiv) = in_f32(
+    per_input([](Grad g) { return g; }, [](const op::Addcdiv& op, Grad g, Input<2> b) { return g / b * op.value; },
+              [](const op::Addcdiv& op, Grad g, Input<1> a, Input<2> b) { return g * a / square(b) * -op.value; }));
 
 }  // namespace weft::autograd

@@ -33,17 +33,17 @@ struct OutputsAndTangents {
   std::vector<Tensor> tangents;  // one per output
 };
 
-/// TensorFunction: one tensor to one tensor. TensorToTensors: one tensor to a list. TensorsFunction: from a list.
+/// TensorToTensor: one tensor to one tensor. TensorToTensors: one tensor to a list. TensorsFunction: from a list.
 template <class F>
-concept TensorFunction = requires(F& f, const Tensor& x) {
+concept TensorToTensor = requires(F& f, const Tensor& x) {
   { f(x) } -> std::convertible_to<Tensor>;
 };
 template <class F>
-concept TensorToTensors = !TensorFunction<F> && requires(F & f, const Tensor& x) {
+concept TensorToTensors = !TensorToTensor<F> && requires(F & f, const Tensor& x) {
   { f(x) } -> std::convertible_to<std::vector<Tensor>>;
 };
 template <class F>
-concept TensorsFunction = !TensorFunction<F> && std::invocable<F&, const std::vector<Tensor>&>;
+concept TensorsFunction = !TensorToTensor<F> && std::invocable<F&, const std::vector<Tensor>&>;
 
 namespace autograd {
 
@@ -53,7 +53,7 @@ using ManyToMany = std::function<Tensors(const Tensors&)>;
 /// `f` as a function from a list to a list. `f` must outlive the result.
 template <class F> ManyToMany many_to_many(F& f) {
   return [&f](const Tensors& x) -> Tensors {
-    if constexpr (TensorFunction<F>)
+    if constexpr (TensorToTensor<F>)
       return {f(x[0])};
     else if constexpr (TensorToTensors<F>)
       return f(x[0]);
@@ -71,7 +71,7 @@ OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& 
 /// f(x) and v^T J, where J is the Jacobian of f at x. v has the shape of f(x); it may be omitted (and is 1) if f(x) has
 /// one element. The gradient is zeros if f(x) does not depend on x. ShapeError or GradientError for another shape of v,
 /// DtypeError unless x is floating.
-template <TensorFunction F> OutputAndGradient vjp(F&& f, const Tensor& x, const Tensor& v = {}) {
+template <TensorToTensor F> OutputAndGradient vjp(F&& f, const Tensor& x, const Tensor& v = {}) {
   OutputsAndGradients all = autograd::vjp_of(autograd::many_to_many(f), {x}, {v});
   return {std::move(all.outputs[0]), std::move(all.gradients[0])};
 }
@@ -87,7 +87,7 @@ OutputsAndGradients vjp(F&& f, const std::vector<Tensor>& x, const std::vector<T
 /// works for every op that can be differentiated twice, which all differentiable ops can (the case table tests it). An
 /// autograd::Function whose backward is not written with public ops has no tangent (GradientError or zeros). The cost
 /// is a forward, a backward and a backward through that: 3 to 4 times the cost of f, and the memory of f's graph.
-template <TensorFunction F> OutputAndTangent jvp(F&& f, const Tensor& x, const Tensor& v) {
+template <TensorToTensor F> OutputAndTangent jvp(F&& f, const Tensor& x, const Tensor& v) {
   OutputsAndTangents all = autograd::jvp_of(autograd::many_to_many(f), {x}, {v});
   return {std::move(all.outputs[0]), std::move(all.tangents[0])};
 }

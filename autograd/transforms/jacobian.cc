@@ -21,7 +21,8 @@ Shape joined(const Shape& first, const Shape& second) {
 
 /// Rows [begin, end) of the identity of f(x)'s elements, each in the shape of f(x).
 Tensor unit_seeds(const Tensor& y, int64_t begin, int64_t end) {
-  const Tensor rows = slice(eye(y.numel(), std::nullopt, y.dtype()), 0, begin, end);
+  const Tensor rows = zeros({end - begin, y.numel()}, y.dtype(), y.device());
+  diagonal(rows, begin).fill_(1);
   return reshape(rows, joined({end - begin}, y.shape()));
 }
 

@@ -25,7 +25,7 @@ ManyToMany gradient_of(const char* name, const ManyToMany& f);
 
 /// The Jacobian d f(x) / d x, of shape f(x).shape() + x.shape(). Computed in reverse mode: one forward, and one
 /// backward for all rows (see JacobianOptions). Zeros if f(x) does not depend on x. DtypeError unless x is floating.
-template <TensorFunction F> Tensor jacobian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
+template <TensorToTensor F> Tensor jacobian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
   return autograd::jacobians_of("jacobian", autograd::many_to_many(f), {x}, options)[0][0];
 }
 /// The same for an f that returns a list: one Jacobian for each output.
@@ -47,7 +47,7 @@ template <TensorsFunction F> auto jacobian(F&& f, const std::vector<Tensor>& x, 
 
 /// The Hessian of an f with a single-element result, of shape x.shape() + x.shape(): the Jacobian of the gradient.
 /// ShapeError if f returns more than one element.
-template <TensorFunction F> Tensor hessian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
+template <TensorToTensor F> Tensor hessian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
   const auto gradient = autograd::gradient_of("hessian", autograd::many_to_many(f));
   return autograd::jacobians_of("hessian", gradient, {x}, options)[0][0];
 }
@@ -62,7 +62,7 @@ std::vector<std::vector<Tensor>> hessian(F&& f, const std::vector<Tensor>& x, co
 /// H v, where H is the Hessian of an f with a single-element result and v has x's shape. Computed as the gradient of
 /// v^T (gradient of f), at about 4 times the cost of f. ShapeError if f returns more than one element or v has another
 /// shape.
-template <TensorFunction F> Tensor hvp(F&& f, const Tensor& x, const Tensor& v) {
+template <TensorToTensor F> Tensor hvp(F&& f, const Tensor& x, const Tensor& v) {
   return autograd::hessian_product_of("hvp", autograd::many_to_many(f), {x}, {v})[0];
 }
 /// The same for several arguments: the blocks of H v.
@@ -71,7 +71,7 @@ std::vector<Tensor> hvp(F&& f, const std::vector<Tensor>& x, const std::vector<T
   return autograd::hessian_product_of("hvp", autograd::many_to_many(f), x, v);
 }
 /// v^T H. The values are those of hvp(), because H is symmetric.
-template <TensorFunction F> Tensor vhp(F&& f, const Tensor& x, const Tensor& v) {
+template <TensorToTensor F> Tensor vhp(F&& f, const Tensor& x, const Tensor& v) {
   return autograd::hessian_product_of("vhp", autograd::many_to_many(f), {x}, {v})[0];
 }
 template <TensorsFunction F>

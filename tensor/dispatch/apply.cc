@@ -1,5 +1,7 @@
 #include "tensor/dispatch/apply.h"
 
+#include <atomic>
+
 #include "tensor/dispatch/backend.h"
 #include "tensor/dispatch/observer.h"
 #include "tensor/dispatch/per_tensor.h"
@@ -11,12 +13,15 @@ namespace weft::dispatch {
 bool is_stale(const Tensor& x) {
   internal::TensorBody& body = internal::body(x);
   Storage& storage = *body.storage;
-  if (body.version == storage.version()) return false;
+  // Threads that share parameters bring a leaf's version up to date at once after an optimizer's step.
+  const std::atomic_ref<uint64_t> version(body.version);
+  if (version.load(std::memory_order_relaxed) == storage.version()) return false;
   const Provenance* history = body.history.get();
   // What optimizers write to a leaf under NoGrad shows through its views, and is meant to.
   const bool exempt = history != nullptr && (history->is_leaf() || history->is_view_of_leaf());
-  const bool stale = history != nullptr ? !exempt : storage.recorded_version() > body.version;
-  if (!stale) body.version = storage.version();
+  const bool stale =
+      history != nullptr ? !exempt : storage.recorded_version() > version.load(std::memory_order_relaxed);
+  if (!stale) version.store(storage.version(), std::memory_order_relaxed);
   return stale;
 }
 

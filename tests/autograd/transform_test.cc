@@ -7,6 +7,20 @@
 namespace weft::testing {
 namespace {
 
+TEST(Jacobian, RowsAtOnceBoundTheMemory) {
+  const Tensor x = parameter(tensor({2.0, 3.0}));
+  const auto f = [](const Tensor& v) { return v.repeat_interleave(1000) * 3.0; };
+  const auto peak = [&](int64_t rows) {
+    reset_peak_memory();
+    const int64_t before = memory_stats().live_bytes;
+    const Tensor j = jacobian(f, x, {.rows_at_once = rows});
+    EXPECT_EQ(j.sum().item(), 6000);
+    EXPECT_EQ(j[1999][1].item(), 3);
+    return memory_stats().peak_bytes - before;
+  };
+  EXPECT_LT(peak(10), peak(0) / 4);  // 10 x 2000 instead of 2000 x 2000
+}
+
 class Transforms : public NoLeaks {};
 
 Tensor wave(const Tensor& x) { return sin(x) * x; }
