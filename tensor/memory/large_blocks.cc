@@ -161,14 +161,14 @@ void wish_huge_pages([[maybe_unused]] uintptr_t begin, [[maybe_unused]] size_t b
 
 constexpr int64_t kFreeHoard = int64_t{256} << 20;
 
-struct FreeBlock {
+struct KeptBlock {
   void* block;
   uint64_t since;  // the pool's count of frees when this one came
 };
 
 struct Pool {
   std::mutex mutex;
-  std::vector<FreeBlock> stacks[kClasses];
+  std::vector<KeptBlock> stacks[kClasses];
   std::vector<Piece> rest;  // free as well: what cutting left over, fresh address space
   Arenas arenas;
   uint64_t frees = 0;
@@ -193,7 +193,7 @@ int64_t counted(const Piece& piece) {
 /// The block that was freed last, whose memory is the likeliest to be in the processor's caches; null where there is
 /// none.
 void* pop(Pool& pool, int size_class) noexcept {
-  std::vector<FreeBlock>& stack = pool.stacks[size_class];
+  std::vector<KeptBlock>& stack = pool.stacks[size_class];
   if (stack.empty()) return nullptr;
   void* const block = stack.back().block;
   stack.pop_back();
@@ -206,7 +206,7 @@ void* pop(Pool& pool, int size_class) noexcept {
 std::vector<Piece> free_pieces(const Pool& pool) {
   std::vector<Piece> all = pool.rest;
   for (int i = 0; i < kClasses; ++i)
-    for (const FreeBlock& free : pool.stacks[i])
+    for (const KeptBlock& free : pool.stacks[i])
       all.push_back({reinterpret_cast<uintptr_t>(free.block), extent(i), true, free.since, i});
   std::sort(all.begin(), all.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
   return all;
@@ -217,7 +217,7 @@ void take_out(Pool& pool, const Piece& piece) noexcept {
   if (piece.resident) pool.figures.cached_bytes -= counted(piece);
   if (piece.size_class >= 0)
     std::erase_if(pool.stacks[piece.size_class],
-                  [&](const FreeBlock& free) { return reinterpret_cast<uintptr_t>(free.block) == piece.begin; });
+                  [&](const KeptBlock& free) { return reinterpret_cast<uintptr_t>(free.block) == piece.begin; });
   else
     std::erase_if(pool.rest, [&](const Piece& other) { return other.begin == piece.begin; });
 }
@@ -244,8 +244,8 @@ void tidy(Pool& pool) noexcept {
   pool.arenas.unmap_empty(rest);
 }
 
-/// Gives the pages of the blocks back that have waited longest, until at least `bytes` are gone. Nothing where there is
-/// no room to think about it.
+/// Gives the pages of the blocks back that have waited longest, until at least `bytes` are gone. Does nothing if there
+/// is no memory for the list of blocks.
 void trim(Pool& pool, int64_t bytes) noexcept try {
   std::vector<Piece> all = free_pieces(pool);
   std::erase_if(all, [](const Piece& piece) { return !piece.resident; });
@@ -303,7 +303,7 @@ void* take_large(int size_class) noexcept {
   void* block = pop(pool, size_class);
   try {
     if (block == nullptr) block = cut(pool, size_class);
-  } catch (const std::bad_alloc&) {  // no room to think about it: nothing was changed
+  } catch (const std::bad_alloc&) {  // no memory for the lists of blocks: nothing was changed
   }
   if (block == nullptr) return nullptr;
   LargeFigures& figures = pool.figures;

@@ -1,5 +1,5 @@
-// Large blocks: mapped from the system one by one, kept when freed, handed out again to requests of the same size
-// class.
+// Large blocks: cut from arenas that are mapped from the system, kept when freed, handed out again to requests of the
+// same size class, or merged with free neighbours and cut anew.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace weft::detail {
 /// A block of class_bytes(size_class). Null where the system has none.
 void* take_large(int size_class) noexcept;
 void keep_large(int size_class, void* block) noexcept;
-/// Unmaps everything that is cached.
+/// Gives the memory of everything that is cached back to the system, and unmaps arenas without a block in use.
 void release_large_blocks() noexcept;
 
 /// Counts since the start of the process and what there is now.

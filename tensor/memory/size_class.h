@@ -7,7 +7,7 @@
 
 namespace weft::detail {
 
-/// Blocks up to here come from slabs and per-thread lists; larger ones from the system, one by one.
+/// Blocks up to here come from slabs and per-thread lists; larger ones from arenas (large_blocks.h).
 inline constexpr size_t kLargestSmall = 64 * 1024;
 inline constexpr int kSmallClasses = 64;
 /// Classes up to those of PTRDIFF_MAX bytes.

@@ -13,9 +13,9 @@ namespace weft {
 namespace {
 
 #if defined(__SSE2__)
-constexpr unsigned kFlush = 0x8040;  // MXCSR: results to zero (bit 15), inputs count as zero (bit 6)
-void set_on_this_thread(bool on) { _mm_setcsr(on ? _mm_getcsr() | kFlush : _mm_getcsr() & ~kFlush); }
-bool is_set() { return (_mm_getcsr() & kFlush) == kFlush; }
+constexpr uint64_t kFlush = 0x8040;  // MXCSR: results to zero (bit 15), inputs count as zero (bit 6)
+uint64_t control() { return _mm_getcsr(); }
+void set_control(uint64_t word) { _mm_setcsr(static_cast<unsigned>(word)); }
 #elif defined(__aarch64__)
 constexpr uint64_t kFlush = uint64_t{1} << 24;  // FPCR.FZ
 uint64_t control() {
@@ -23,15 +23,14 @@ uint64_t control() {
   asm volatile("mrs %0, fpcr" : "=r"(word));
   return word;
 }
-void set_on_this_thread(bool on) {
-  const uint64_t word = on ? control() | kFlush : control() & ~kFlush;
-  asm volatile("msr fpcr, %0" : : "r"(word));
-}
-bool is_set() { return (control() & kFlush) != 0; }
+void set_control(uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
 #else
-void set_on_this_thread(bool) {}
-bool is_set() { return false; }
+constexpr uint64_t kFlush = 1;
+uint64_t control() { return 0; }
+void set_control(uint64_t) {}
 #endif
+
+void set_on_this_thread(bool on) { set_control(on ? control() | kFlush : control() & ~kFlush); }
 
 }  // namespace
 
@@ -44,9 +43,9 @@ void flush_denormals(bool on) {
 #endif
 }
 
-bool flushes_denormals() { return is_set(); }
+bool flushes_denormals() { return (control() & kFlush) == kFlush; }
 
-internal::DenormalsFlushed::DenormalsFlushed() : before_(is_set()) { set_on_this_thread(true); }
-internal::DenormalsFlushed::~DenormalsFlushed() { set_on_this_thread(before_); }
+internal::DenormalsFlushed::DenormalsFlushed() : before_(control() & kFlush) { set_on_this_thread(true); }
+internal::DenormalsFlushed::~DenormalsFlushed() { set_control((control() & ~kFlush) | before_); }
 
 }  // namespace weft

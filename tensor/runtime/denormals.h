@@ -1,6 +1,8 @@
 // Denormal numbers: exact but slow; a switch that replaces them by zero.
 #pragma once
 
+#include <cstdint>
+
 namespace weft {
 
 /// While on, results and inputs too small for a normal float (below 1.2e-38 in f32) count as 0 on this thread, on
@@ -21,7 +23,7 @@ class DenormalsFlushed {
   DenormalsFlushed& operator=(const DenormalsFlushed&) = delete;
 
  private:
-  bool before_;
+  uint64_t before_;  // the bits of the control word that it sets
 };
 
 }  // namespace internal

@@ -1,4 +1,4 @@
-// ShortSpins: OpenMP's threads sleep early while they wait.
+// set_short_spins(): OpenMP's threads sleep early while they wait.
 //
 // A thread of libgomp that waits for others spins 300,000 times (some milliseconds) before it sleeps. Where another
 // process wants the cores, it holds a core all that time that the thread it waits for could use. libgomp spins 100

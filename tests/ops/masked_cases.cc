@@ -177,7 +177,7 @@ void add_errors(Cases& cases) {
       "masked_select([2] f32, [3] bool): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
   cases.error<ShapeError>(
       "masked_scatter of too few", [] { masked_scatter(ones({3}), ones({3}, boolean), ones({2})); },
-      "masked_scatter([3] f32, [3] bool, [2] f32): the mask holds 3 times, the source has 2 elements");
+      "masked_scatter([3] f32, [3] bool, [2] f32): the mask is true for 3 elements, the source has only 2");
   cases.error<DtypeError>(
       "masked_scatter mask", [] { masked_scatter(ones({3}), ones({3}), ones({3})); },
       "masked_scatter([3] f32, [3] f32, [3] f32): the mask is f32; it must be bool, e.g. x > 0");

@@ -6,6 +6,10 @@
 #include <atomic>
 #include <limits>
 
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/threads.h"
 
@@ -43,6 +47,16 @@ TEST(Denormals, AreFlushedWithinAScope) {
   }
   EXPECT_GT(halved(least), 0.0f);
 }
+
+#ifdef __SSE2__
+TEST(Denormals, AScopeKeepsHalfASwitch) {
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | 0x8000);  // results alone
+  { const internal::DenormalsFlushed scope; }
+  EXPECT_EQ(_mm_getcsr() & 0x8040u, 0x8000u);
+  _mm_setcsr(before);
+}
+#endif
 
 TEST(Denormals, AreFlushedOnEveryThreadAndKeptByDefault) {
 #if !defined(__SSE2__) && !defined(__aarch64__)

@@ -36,7 +36,7 @@ template <class T, int kRows, int Width = simd::kLanes<T>> WEFT_SIMD void fold_r
 }  // namespace detail
 
 /// Elements by which lines are asked for early: short rows and columns reach the rate of memory only so.
-template <class T> inline constexpr int64_t kAhead = 4096 / sizeof(T);
+template <class T> inline constexpr int64_t kPrefetchElements = 4096 / sizeof(T);
 
 /// Rows at a time: two sums for each must fit the registers.
 inline constexpr int kDotRows = simd::kVectorBytes == 64 ? 8 : 4;
@@ -81,7 +81,7 @@ inline void short_dots(const T* a, int64_t stride, const T* b, int last, T* c, i
   simd::Vec<T> rows[N];
 #pragma GCC unroll 16
   for (int r = 0; r < N; ++r) {
-    __builtin_prefetch(a + r * stride + kAhead<T>);
+    __builtin_prefetch(a + r * stride + kPrefetchElements<T>);
     rows[r] = simd::load_part<T>(a + r * stride + kBefore, last) * end;
   }
   if constexpr (kVectors == 2) {
@@ -142,7 +142,7 @@ inline void sum_columns(const Matrix<const T>& a, const Matrix<const T>& b, cons
   simd::Vec<T> sums[kSums][kColumns][kVectors] = {};
   const auto add = [&](simd::Vec<T>(*sum)[kVectors], int64_t k) __attribute__((always_inline)) {
     const T* column = a.data + k * a.column_stride;
-    __builtin_prefetch(column + kAhead<T>);
+    __builtin_prefetch(column + kPrefetchElements<T>);
 #pragma GCC unroll 2
     for (int j = 0; j < kColumns; ++j) {
       const simd::Vec<T> factor = simd::splat<T>(b.data[k * b.row_stride + j * b.column_stride]);

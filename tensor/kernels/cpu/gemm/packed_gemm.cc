@@ -191,7 +191,7 @@ template <class T> class Part {
     const T* in = p_.a.data + pass_.k * p_.a.column_stride;
     for (int64_t k = 0; k < pass_.depth; ++k, in += p_.a.column_stride) {
       T* to = packed_a_.data() + (keeps_a_ ? begin * next : 0) + k * step;
-      const T* ahead = in + kAhead * p_.a.column_stride;
+      const T* ahead = in + kPrefetchRows * p_.a.column_stride;
       for (int64_t i = strips[0].first; i < last; i += 64 / static_cast<int64_t>(sizeof(T)))
         __builtin_prefetch(ahead + i);
       for (int64_t s = 0; s < whole; ++s, to += next) {  // reads rows of the next strip too

@@ -12,7 +12,7 @@ namespace weft::kernels::cpu {
 
 /// Rows that packing asks for ahead: hardware does not follow steps of a page. Rows a power of two apart share places
 /// of the L1 cache, so few.
-inline constexpr int64_t kAhead = 4;
+inline constexpr int64_t kPrefetchRows = 4;
 
 /// b's columns side by side with zeros up to a full register: row k at out + k * width.
 template <class T, class S> void pack_rows(const Matrix<const S>& b, T* out, int64_t width) {
@@ -20,7 +20,7 @@ template <class T, class S> void pack_rows(const Matrix<const S>& b, T* out, int
   for (int64_t k = 0; k < b.rows; ++k, out += width) {
     const S* in = b.data + k * b.row_stride;
     int64_t j = 0;
-    for (; j + N <= b.columns; j += N) __builtin_prefetch(in + j + kAhead * b.row_stride);
+    for (; j + N <= b.columns; j += N) __builtin_prefetch(in + j + kPrefetchRows * b.row_stride);
     j = 0;
     for (; j + N <= b.columns; j += N) simd::store<T, N>(out + j, simd::load<T, N>(in + j));
     if (j < b.columns) simd::store<T, N>(out + j, simd::load_part<T, N>(in + j, static_cast<int>(b.columns - j)));
@@ -34,7 +34,7 @@ template <class T, class S> void pack_row_panels(const Matrix<const S>& b, T* ou
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(S));
   for (int64_t k = 0; k < b.rows; ++k, out += width) {
     const S* in = b.data + k * b.row_stride;
-    for (int64_t j = 0; j < width * count; j += kLine) __builtin_prefetch(in + j + kAhead * b.row_stride);
+    for (int64_t j = 0; j < width * count; j += kLine) __builtin_prefetch(in + j + kPrefetchRows * b.row_stride);
     for (int64_t p = 0; p < count; ++p, in += width)
       for (int64_t j = 0; j < width; j += N) simd::store<T, N>(out + p * b.rows * width + j, simd::load<T, N>(in + j));
   }

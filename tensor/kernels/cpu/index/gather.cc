@@ -43,10 +43,12 @@ bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64
   // A row read at random indices is not a stream that the hardware prefetcher recognises: the whole next row is
   // prefetched.
   constexpr int64_t kCacheLine = 64 / static_cast<int64_t>(sizeof(T));
-  const int64_t asked = dense && limit <= 512 * kCacheLine && limit <= 4 * run.size ? limit : 0;
+  const bool asks = dense && limit >= kCacheLine && limit <= 512 * kCacheLine && limit <= 4 * run.size;
   for (int64_t i = begin; i < end; walk.next()) {
-    ahead.next();
-    for (int64_t j = 0; j < asked; j += kCacheLine) simd::prefetch(from + ahead.in() + j, 0);
+    if (asks) {
+      ahead.next();
+      for (int64_t j = 0; j < limit; j += kCacheLine) simd::prefetch(from + ahead.in() + j, 0);
+    }
     const int64_t j = i % run.size, count = std::min(run.size - j, end - i);
     if (!(dense ? gather(i, j, count, 0, 1, 1) : gather(i, j, count, run.in, run.out, step))) return false;
     i += count;

@@ -9,7 +9,7 @@ namespace weft::kernels::cpu {
 
 class IndexList {
  public:
-  /// check(list, count) throws where it does not like what it sees.
+  /// check(list, count) throws if an index is out of range.
   template <class Check>
   IndexList(const Operand& index, const Check& check)
       : direct_(index.dtype == DType::i64 && index.view->is_contiguous()),

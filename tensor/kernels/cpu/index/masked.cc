@@ -159,7 +159,7 @@ template <int kRank> struct Coordinates {
 };
 
 void check_count(int64_t found, int64_t expected) {
-  if (found != expected) throw Error(text("the mask holds ", found, " times, not ", expected));
+  if (found != expected) throw Error(text("the mask is true for ", found, " elements, not ", expected));
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ void op::MaskedScatter::cpu(const Operand& x, const Operand& mask, const Operand
   const Nest nest = paired(mask, out);
   const Blocks blocks(mask, nest);
   if (blocks.total() > src.numel())
-    throw ShapeError(text("the mask holds ", blocks.total(), " times, the source has ", src.numel(), " elements"));
+    throw ShapeError(text("the mask is true for ", blocks.total(), " elements, the source has only ", src.numel()));
   if (x.base != out.base) copy(x, out);
   const int64_t step = src.stride(0);
   visit_size(x.dtype, [&]<class T>() {

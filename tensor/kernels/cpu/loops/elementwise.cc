@@ -26,8 +26,9 @@ struct Plan {
   char* base[kMaxLoopOperands];
   int64_t sizes[kMaxLoopOperands];  // of elements, where tiled
 
-  int64_t tile_columns() const { return packed != 0 ? kTile : kLongColumns; }
-  int64_t tile_rows() const { return packed != 0 ? kTile : kLongRows; }
+  // Longer rows where they are few, and more rows of few columns, so that no tile is small.
+  int64_t tile_columns() const { return packed != 0 ? kTile * kTile / std::min(shape[1], kTile) : kLongColumns; }
+  int64_t tile_rows() const { return packed != 0 ? kTile * kTile / std::min(shape[0], kTile) : kLongRows; }
 
   void swap(int a, int b) {
     std::swap(shape[a], shape[b]);
@@ -130,17 +131,19 @@ class Position {
   int64_t index_[kMaxAxes + 2];
 };
 
-// A tile of rows x columns elements, contiguous along its rows axis (in either direction), to `to`, contiguous along
-// its columns.
+// A tile of rows x columns elements, contiguous along its rows axis (in either direction), to `to`, row-major.
 template <class T>
 void gather_tile(const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns, int64_t rows) {
   constexpr int64_t size = sizeof(T);
   T* out = reinterpret_cast<T*>(to);
-  if (row_step == size)
-    return simd::transpose_copy(reinterpret_cast<const T*>(from), column_step / size, out, kTile, columns, rows);
+  if (row_step == size) {
+    const T* const source = reinterpret_cast<const T*>(from);
+    if (columns == kTile) return simd::transpose_copy(source, column_step / size, out, kTile, kTile, rows);
+    return simd::transpose_copy(source, column_step / size, out, columns, columns, rows);
+  }
   for (int64_t column = 0; column < columns; ++column)
     for (int64_t row = 0; row < rows; ++row)
-      out[row * kTile + column] = *reinterpret_cast<const T*>(from + column * column_step + row * row_step);
+      out[row * columns + column] = *reinterpret_cast<const T*>(from + column * column_step + row * row_step);
 }
 
 void gather_tile(int64_t size, const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns,
@@ -200,13 +203,17 @@ class Runner {
     alignas(64) char buffers[kMaxLoopOperands][kTile * kTile * 8];
     char* p[kMaxLoopOperands];
     int64_t step[kMaxLoopOperands], row_step[kMaxLoopOperands];
+    bool one_row = true;  // all operands go on from row to row
     for (int k = 0; k < plan_.operands; ++k) {
       p[k] = pointers[k], step[k] = plan_.step[0][k], row_step[k] = plan_.step[1][k];
-      if ((plan_.packed >> k & 1u) == 0) continue;
-      gather_tile(plan_.sizes[k], p[k], step[k], row_step[k], buffers[k], columns, rows);
-      p[k] = buffers[k], step[k] = plan_.sizes[k], row_step[k] = kTile * plan_.sizes[k];
+      if ((plan_.packed >> k & 1u) != 0) {
+        gather_tile(plan_.sizes[k], p[k], step[k], row_step[k], buffers[k], columns, rows);
+        p[k] = buffers[k], step[k] = plan_.sizes[k], row_step[k] = columns * plan_.sizes[k];
+      }
+      one_row = one_row && row_step[k] == columns * step[k];
     }
-    inner_(context_, p, step, row_step, columns, rows);
+    one_row ? inner_(context_, p, step, row_step, columns * rows, 1)
+            : inner_(context_, p, step, row_step, columns, rows);
   }
   const Plan& plan_;
   InnerLoop inner_;

@@ -26,8 +26,11 @@ struct Add {
   template <class V> static constexpr V identity() { return V(0); }
 };
 
+/// What integers are read as for their sum: eight of up to 16 bits are first added in 32 bits.
+template <class T> using IntegerLoad = std::conditional_t<sizeof(T) <= 2, int32_t, uint64_t>;
+
 template <class T> struct SumOp : Add {
-  using Load = std::conditional_t<kFloating<T>, Compute<T>, uint64_t>;
+  using Load = std::conditional_t<kFloating<T>, Compute<T>, IntegerLoad<T>>;
   using Pre = Load;
   using Acc = SumType<T>;
   template <class V> static V map(V v, V) { return v; }

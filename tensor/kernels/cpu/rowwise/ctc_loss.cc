@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/base/vector_library.h"
+#include "tensor/kernels/cpu/base/vector_math.h"
 #include "tensor/kernels/cpu/index/index_list.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/runtime/parallel.h"
@@ -16,15 +19,20 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// log(e^a + e^b + e^c); NaN comes through. What cannot be costs no exponential: half of all states have two terms.
-double log_add(double a, double b, double c = kNever) {
-  if (b > a) std::swap(a, b);
-  if (c > a) std::swap(a, c);
-  if (!(a > kNever)) return a + b + c;
-  double sum = 1;
-  if (b != kNever) sum += std::exp(b - a);
-  if (c != kNever) sum += std::exp(c - a);
-  return a + std::log(sum);
+using Doubles = simd::Vec<double>;
+constexpr int64_t kLanes = simd::kLanes<double>;
+
+/// log(e^a + e^b + e^c); NaN comes through.
+WEFT_SIMD Doubles log_add(Doubles a, Doubles b, Doubles c) {
+  const Doubles top = simd::larger(a, simd::larger(b, c));
+  const Doubles sum = vmath::exp_below(a - top) + vmath::exp_below(b - top) + vmath::exp_below(c - top);
+  return vmath::select(top > kNever, top + vmath::log(sum), a + b + c);
+}
+
+/// log(e^a + e^b)
+double log_add(double a, double b) {
+  const double top = std::max(a, b);
+  return top > kNever ? top + std::log(std::exp(a - top) + std::exp(b - top)) : a + b;
 }
 
 /// The checked integers of a call.
@@ -55,75 +63,123 @@ struct Labels {
   IndexList inputs, lengths, targets;
 };
 
-/// The states of one sequence.
-struct Sequence {
-  Sequence(const Labels& labels, int64_t index, int64_t blank_class)
+/// The logarithms of one number per state at one step, with room for registers that reach beyond them, where there are
+/// impossible states.
+class StateRow {
+ public:
+  static int64_t pitch(int64_t width) { return ceil_div(width, kLanes) * kLanes + 2 * kLanes; }
+  explicit StateRow(double* memory) : first_(memory + kLanes) {}
+  static void clear(double* memory, int64_t rows, int64_t width) { std::fill_n(memory, rows * pitch(width), kNever); }
+  double& operator[](int64_t state) const { return first_[state]; }
+  Doubles at(int64_t state) const { return simd::load<double>(first_ + state); }
+  void put(int64_t state, Doubles values) const { simd::store<double>(first_ + state, values); }
+
+ private:
+  double* first_;
+};
+static_assert(kLanes >= 2);  // a state is reached from two states before it
+
+/// One sequence: its states, and the logarithms of the probabilities of their classes.
+template <class T> class Sequence {
+ public:
+  Sequence(const Labels& labels, const Operand& log_probs, int64_t index, int64_t blank_class)
       : steps(labels.inputs[index]),
         states(2 * labels.lengths[index] + 1),
         blank(blank_class),
-        targets(labels.targets.data() + index * labels.longest) {}
-  int64_t class_of(int64_t state) const { return state % 2 == 0 ? blank : targets[state / 2]; }
-  /// Whether a path may go from `state` - 2 to `state`, leaving the blank between two classes out.
-  bool may_skip(int64_t state) const {
-    return state % 2 == 1 && state > 1 && targets[state / 2] != targets[state / 2 - 1];
+        data_(log_probs.data<T>() + index * log_probs.stride(1)),
+        step_(log_probs.stride(0)),
+        class_(log_probs.stride(2)),
+        targets_(labels.targets.data() + index * labels.longest) {}
+  int64_t target(int64_t i) const { return targets_[i]; }
+  int64_t targets() const { return states / 2; }
+  /// What is added to the logarithm of `state` - 2: 0 where a path may leave the blank between two classes out.
+  void fill_skips(StateRow row) const {
+    for (int64_t i = 1; i < targets(); ++i) row[2 * i + 1] = targets_[i] != targets_[i - 1] ? 0.0 : kNever;
+  }
+  void fill_probabilities(int64_t step, StateRow row) const {
+    const double of_blank = at(step, blank);
+    for (int64_t i = 0; i < targets(); ++i) row[2 * i] = of_blank, row[2 * i + 1] = at(step, targets_[i]);
+    row[states - 1] = of_blank;
   }
 
   int64_t steps, states, blank;
-  const int64_t* targets;
-};
-
-/// One row of log_probs at a time.
-template <class T> class Steps {
- public:
-  Steps(const Operand& log_probs, int64_t sequence)
-      : data_(log_probs.data<T>() + sequence * log_probs.stride(1)),
-        step_(log_probs.stride(0)),
-        class_(log_probs.stride(2)) {}
-  double operator()(int64_t step, int64_t of_class) const {
-    return static_cast<double>(static_cast<Compute<T>>(data_[step * step_ + of_class * class_]));
-  }
 
  private:
+  double at(int64_t step, int64_t of_class) const {
+    return static_cast<double>(static_cast<Compute<T>>(data_[step * step_ + of_class * class_]));
+  }
   const T* data_;
   int64_t step_, class_;
+  const int64_t* targets_;
 };
 
-/// alpha (steps, states) of one sequence and its loss.
-template <class T> double run_forward(const Sequence& s, const Steps<T>& log_probs, double* alpha, int64_t width) {
-  if (s.steps == 0) return s.states == 1 ? 0.0 : -kNever;
-  for (int64_t i = 0; i < s.states; ++i) alpha[i] = i < 2 ? log_probs(0, s.class_of(i)) : kNever;
-  for (int64_t t = 1; t < s.steps; ++t) {
-    const double* before = alpha + (t - 1) * width;
-    for (int64_t i = 0; i < s.states; ++i) {
-      const double sum = log_add(before[i], i > 0 ? before[i - 1] : kNever, s.may_skip(i) ? before[i - 2] : kNever);
-      alpha[t * width + i] = sum + log_probs(t, s.class_of(i));
-    }
-  }
-  const double* last = alpha + (s.steps - 1) * width;
-  return -log_add(last[s.states - 1], s.states > 1 ? last[s.states - 2] : kNever);
+/// Rows of one sequence: alpha (steps), the logarithms of the probabilities of all beginnings that end in a state, and
+/// those that the recursions need beside it.
+class Rows {
+ public:
+  Rows(int64_t steps, int64_t width) : width_(width), steps_(steps), memory_((steps + 5) * StateRow::pitch(width)) {}
+  void clear() const { StateRow::clear(memory_.data(), steps_ + 5, width_); }
+  StateRow alpha(int64_t step) const { return row(5 + step); }
+  StateRow skips() const { return row(0); }
+  StateRow probabilities() const { return row(1); }
+  StateRow beta() const { return row(2); }
+  StateRow next() const { return row(3); }
+  StateRow shares() const { return row(4); }
+
+ private:
+  StateRow row(int64_t i) const { return StateRow(memory_.data() + i * StateRow::pitch(width_)); }
+  int64_t width_, steps_;
+  Scratch<double> memory_;
+};
+
+/// The logarithm of the probability of all alignments that end at the last step.
+double total_of(StateRow last, int64_t states) {
+  return states > 1 ? log_add(last[states - 1], last[states - 2]) : last[0];
 }
 
-/// Adds to gradient (steps, classes) of one sequence: -g times the probability that an alignment is in a class at a
-/// step. beta, the log of the probability of all ends from a state on, replaces that of the step behind it.
-template <class T, class Add>
-void run_backward(const Sequence& s, const Steps<T>& log_probs, const double* alpha, int64_t width, double g,
-                  double* beta, double* next, const Add& add) {
+/// alpha of one sequence, and its loss.
+template <class T> double run_forward(const Sequence<T>& s, const Rows& rows) {
+  rows.clear();
+  if (s.steps == 0) return s.states == 1 ? 0.0 : -kNever;
+  const StateRow skips = rows.skips(), probabilities = rows.probabilities();
+  s.fill_skips(skips);
+  for (int64_t t = 0; t < s.steps; ++t) {
+    s.fill_probabilities(t, probabilities);
+    const StateRow alpha = rows.alpha(t), before = rows.alpha(t - 1);
+    if (t == 0) {
+      for (int64_t i = 0; i < std::min<int64_t>(s.states, 2); ++i) alpha[i] = probabilities[i];
+      continue;
+    }
+    for (int64_t i = 0; i < s.states; i += kLanes)
+      alpha.put(i, log_add(before.at(i), before.at(i - 1), before.at(i - 2) + skips.at(i)) + probabilities.at(i));
+  }
+  return -total_of(rows.alpha(s.steps - 1), s.states);
+}
+
+/// Adds to sums (steps, classes) of one sequence: -g times the probability that an alignment is in a class at a step.
+/// beta, the log of the probability of all ends from a state on, replaces that of the step behind it.
+template <class T> void run_backward(const Sequence<T>& s, const Rows& rows, double g, double* sums, int64_t classes) {
   if (s.steps == 0) return;
-  const double* last = alpha + (s.steps - 1) * width;
-  const double total = log_add(last[s.states - 1], s.states > 1 ? last[s.states - 2] : kNever);
+  const double total = total_of(rows.alpha(s.steps - 1), s.states);
   if (total == kNever) return;
-  for (int64_t i = 0; i < s.states; ++i) beta[i] = i >= s.states - 2 ? 0.0 : kNever;
+  const StateRow skips = rows.skips(), probabilities = rows.probabilities(), beta = rows.beta(), next = rows.next(),
+                 shares = rows.shares();
+  for (int64_t i = std::max<int64_t>(s.states - 2, 0); i < s.states; ++i) beta[i] = 0;
   for (int64_t t = s.steps - 1;; --t) {
-    for (int64_t i = 0; i < s.states; ++i) {
-      const double log_share = alpha[t * width + i] + beta[i] - total;
-      if (log_share != kNever) add(t, s.class_of(i), -g * std::exp(log_share));
-    }
+    const StateRow alpha = rows.alpha(t);
+    for (int64_t i = 0; i < s.states; i += kLanes) shares.put(i, vmath::exp(alpha.at(i) + beta.at(i) - total));
+    double* const row = sums + t * classes;
+    const auto add = [&](int64_t c, double share) {
+      if (share != 0) row[c] -= g * share;
+    };
+    double of_blank = shares[s.states - 1];
+    for (int64_t i = 0; i < s.targets(); ++i) of_blank += shares[2 * i], add(s.target(i), shares[2 * i + 1]);
+    add(s.blank, of_blank);
     if (t == 0) return;
-    for (int64_t i = 0; i < s.states; ++i) next[i] = beta[i] + log_probs(t, s.class_of(i));
-    for (int64_t i = 0; i < s.states; ++i) {
-      const bool skips = i + 2 < s.states && s.may_skip(i + 2);
-      beta[i] = log_add(next[i], i + 1 < s.states ? next[i + 1] : kNever, skips ? next[i + 2] : kNever);
-    }
+    s.fill_probabilities(t, probabilities);
+    for (int64_t i = 0; i < s.states; i += kLanes) next.put(i, beta.at(i) + probabilities.at(i));
+    for (int64_t i = 0; i < s.states; i += kLanes)
+      beta.put(i, log_add(next.at(i), next.at(i + 1), next.at(i + 2) + skips.at(i + 2)));
   }
 }
 
@@ -137,13 +193,11 @@ void op::CtcLoss::cpu(const Operand& log_probs, const Operand& targets, const Op
                       const Operand& target_lengths, const Operand& loss) const {
   const Labels labels(log_probs, targets, input_lengths, target_lengths);
   visit_floating(log_probs.dtype, [&]<class T>() {
-    const int64_t width = labels.states(), size = labels.steps * width;
-    parallel_for(labels.n, row_grain(size), [&](int64_t begin, int64_t end) {
-      const Scratch<double> all(size);
+    const int64_t width = labels.states();
+    parallel_for(labels.n, row_grain(labels.steps * width), [&](int64_t begin, int64_t end) {
+      const Rows rows(labels.steps, width);
       for (int64_t i = begin; i < end; ++i) {
-        std::fill_n(all.data(), size, kNever);
-        const Sequence sequence(labels, i, blank);
-        const double one = run_forward<T>(sequence, Steps<T>(log_probs, i), all.data(), width);
+        const double one = run_forward(Sequence<T>(labels, log_probs, i, blank), rows);
         loss.data<T>()[i] = convert<T>(zero_infinity && one == -kNever ? 0.0 : one);
       }
     });
@@ -154,20 +208,18 @@ void op::CtcLossBackward::cpu(const Operand& g, const Operand& log_probs, const 
                               const Operand& input_lengths, const Operand& target_lengths, const Operand& out) const {
   const Labels labels(log_probs, targets, input_lengths, target_lengths);
   visit_floating(log_probs.dtype, [&]<class T>() {
-    const int64_t width = labels.states(), size = labels.steps * width, rows = labels.steps * labels.classes;
-    parallel_for(labels.n, row_grain(size), [&](int64_t begin, int64_t end) {
-      const Scratch<double> alpha(size), beta(width), next(width), sums(rows);
+    const int64_t width = labels.states(), size = labels.steps * labels.classes;
+    parallel_for(labels.n, row_grain(labels.steps * width), [&](int64_t begin, int64_t end) {
+      const Rows rows(labels.steps, width);
+      const Scratch<double> sums(size);
       for (int64_t i = begin; i < end; ++i) {
-        const Sequence sequence(labels, i, blank);
-        const Steps<T> steps(log_probs, i);
-        const bool is_possible = run_forward<T>(sequence, steps, alpha.data(), width) != -kNever;
-        std::fill_n(sums.data(), rows, 0.0);
+        const Sequence<T> sequence(labels, log_probs, i, blank);
+        const bool is_possible = run_forward(sequence, rows) != -kNever;
+        std::fill_n(sums.data(), size, 0.0);
         if (!is_possible && !zero_infinity)
           std::fill_n(sums.data(), sequence.steps * labels.classes, std::numeric_limits<double>::quiet_NaN());
-        run_backward<T>(sequence, steps, alpha.data(), width,
-                        static_cast<double>(static_cast<Compute<T>>(g.data<T>()[i * g.stride(0)])), beta.data(),
-                        next.data(),
-                        [&](int64_t t, int64_t c, double share) { sums.data()[t * labels.classes + c] += share; });
+        run_backward(sequence, rows, static_cast<double>(static_cast<Compute<T>>(g.data<T>()[i * g.stride(0)])),
+                     sums.data(), labels.classes);
         T* to = out.data<T>() + i * out.stride(1);
         for (int64_t t = 0; t < labels.steps; ++t)
           for (int64_t c = 0; c < labels.classes; ++c)

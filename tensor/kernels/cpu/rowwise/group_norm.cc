@@ -9,8 +9,10 @@
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/small_operand.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/kernels/cpu/reduce/row_math.h"
 #include "tensor/kernels/cpu/rowwise/group_norm_pixels.h"
+#include "tensor/ops/window.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -178,6 +180,13 @@ void op::GroupNorm::cpu(const Operand& x, const Operand& weight, const Operand& 
 void op::GroupNormBackward::cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,
                                 const Operand& rstd, const Operand& dx, const Operand& dweight,
                                 const Operand& dbias) const {
+  if (is_pixel_rows(x) && !is_pixel_rows(g)) {  // in another order, or expanded as the gradient of a sum
+    const View view = channels_last_view(g.shape());
+    const Scratch<char> memory(checked_multiply(g.numel(), static_cast<int64_t>(size_of(g.dtype))));
+    const Operand pixel_rows{memory.data(), &view, g.dtype, g.device};
+    copy(g, pixel_rows);
+    return cpu(pixel_rows, x, weight, mean, rstd, dx, dweight, dbias);
+  }
   const Sizes s(x, groups);
   const int64_t rows = s.images * s.channels;
   const SmallOperand<double> w(weight, s.channels, 1), means(mean, s.all_groups(), 0), rstds(rstd, s.all_groups(), 0);

@@ -47,21 +47,6 @@ struct GroupedPixels {
 
 namespace detail {
 
-template <class C, class T, class Count> WEFT_SIMD void put_channels(T* p, simd::Vec<C> v, Count count) {
-  if constexpr (std::is_same_v<Count, int>)
-    simd::store_part<C>(p, v, count);
-  else
-    simd::store<C>(p, v);
-}
-
-/// f(c, count) for every register of the channels: count of them from c on.
-template <class C, class F> WEFT_SIMD void for_channels(int64_t channels, const F& f) {
-  constexpr int kWidth = simd::kLanes<C>;
-  int64_t c = 0;
-  for (; c + kWidth <= channels; c += kWidth) f(c, std::integral_constant<int, kWidth>{});
-  if (c < channels) f(c, static_cast<int>(channels - c));
-}
-
 /// f(i, P) for P pixels from i on, four at a time: what belongs to a register of channels is read once for them.
 template <class F> WEFT_SIMD void for_pixels(int64_t first, int64_t end, const F& f) {
   int64_t i = first;
@@ -80,7 +65,7 @@ void channel_totals(int64_t pixels, int64_t channels, double* totals, const F& v
     const int64_t end = std::min(pixels, first + 64);
     for_pixels(
         first, end, [&]<int P>(int64_t i, std::integral_constant<int, P>) __attribute__((always_inline)) {
-          for_channels<C>(
+          for_lanes<C>(
               channels, [&](int64_t c, auto count) __attribute__((always_inline)) {
                 auto sums = value(i, c, count);
                 for (int p = 1; p < P; ++p) {
@@ -89,7 +74,7 @@ void channel_totals(int64_t pixels, int64_t channels, double* totals, const F& v
                 }
                 for (size_t k = 0; k < kSums; ++k) {
                   C* to = stage.data() + static_cast<int64_t>(k) * channels + c;
-                  put_channels<C>(to, lanes_at(to, count) + sums[k], count);
+                  put_lanes(to, lanes_at(to, count) + sums[k], count);
                 }
               });
         });
@@ -182,14 +167,14 @@ void normalise_pixels(const GroupedPixels& s, const T* x, const Values& weight, 
     T* out = y + from;
     detail::for_pixels(
         0, s.pixels, [&]<int P>(int64_t i, std::integral_constant<int, P>) __attribute__((always_inline)) {
-          detail::for_channels<C>(
+          for_lanes<C>(
               width, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
                 const auto of_table = [&](int64_t k) { return lanes_at(table.row(k) + c, lanes); };
                 const auto high = of_table(0), low = of_table(1), factor = of_table(2), term = of_table(3);
                 for (int p = 0; p < P; ++p) {
                   const int64_t at = (i + p) * step + c;
                   const auto value = lanes_at(in + at, lanes);
-                  detail::put_channels<C>(out + at, ((value - high) - low) * factor + term, lanes);
+                  put_lanes(out + at, ((value - high) - low) * factor + term, lanes);
                 }
               });
         });
@@ -231,11 +216,11 @@ void pixel_gradients(const GroupedPixels& s, const T* g, const T* x, const Value
     }
     T* out = dx + from;
     for (int64_t i = 0; i < s.pixels; ++i)
-      detail::for_channels<C>(width, [&](int64_t c, auto lanes) {
+      for_lanes<C>(width, [&](int64_t c, auto lanes) {
         const auto value = lanes_at(gradient + i * step + c, lanes) * lanes_at(table.row(2) + c, lanes) -
                            lanes_at(level.data() + c, lanes) -
                            table.centred(in + i * step + c, c, lanes) * lanes_at(table.row(3) + c, lanes);
-        detail::put_channels<C>(out + i * step + c, value, lanes);
+        put_lanes(out + i * step + c, value, lanes);
       });
   });
 }

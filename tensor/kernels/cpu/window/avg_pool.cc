@@ -7,7 +7,7 @@ namespace {
 template <class S>
 void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& columns, int64_t window,
                    int64_t channels, int64_t width, Image<S> to, int64_t h) {
-  using C = PoolCompute<S>;
+  using C = Compute<S>;
   constexpr int N = simd::kLanes<C>;
   const auto size = simd::splat<C, N>(static_cast<C>(window));
   for (int64_t w = 0; w < width; ++w) {

@@ -33,7 +33,7 @@ template <class C, int kCount> class ChannelTable {
 };
 
 /// One row of maxima.
-template <class S, class C = PoolCompute<S>>
+template <class S, class C = Compute<S>>
 void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
                   Image<S> y, Image<uint8_t> indices) {
   constexpr int N = simd::kLanes<C>;
@@ -61,7 +61,7 @@ void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t ch
 }
 
 /// sums and dots (of g with centred x) of one row of windows, added in double every 64 windows.
-template <class S, class C = PoolCompute<S>>
+template <class S, class C = Compute<S>>
 void sum_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels,
               const ChannelTable<C, 4>& table, double* sums, double* dots) {
   constexpr int N = simd::kLanes<C>;
@@ -96,7 +96,7 @@ void sum_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int6
 }
 
 /// The rows of dx that one row of windows covers.
-template <class S, class C = PoolCompute<S>>
+template <class S, class C = Compute<S>>
 void backward_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int64_t h, int64_t width,
                    int64_t channels, const ChannelTable<C, 4>& table, Image<S> dx) {
   constexpr int N = simd::kLanes<C>;
@@ -123,7 +123,7 @@ void backward_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window,
 }
 
 /// sums and dots over all windows: fixed groups of rows, a fixed tree.
-template <class S, class C = PoolCompute<S>>
+template <class S, class C = Compute<S>>
 void sum_windows(const Operand& g, const Operand& indices, const Operand& x, Size2 window,
                  const ChannelTable<C, 4>& table, double* sums, double* dots) {
   const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), rows = g.size(0) * height;
@@ -160,7 +160,7 @@ void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, co
   batch_statistics(x, eps, means.data(), rstds.data());
   const SmallOperand<double> w(weight, channels, 1), b(bias, channels, 0);
   visit_floating(x.dtype, [&]<class S>() {
-    using C = PoolCompute<S>;
+    using C = Compute<S>;
     ChannelTable<C, 4> table(channels);
     for (int64_t c = 0; c < channels; ++c) {
       const double m = means.data()[c], lost = m - static_cast<double>(static_cast<C>(m));
@@ -184,7 +184,7 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& in
   const SmallOperand<double> means(mean, channels, 0), rstds(rstd, channels, 1), w(weight, channels, 1);
   const Scratch<double> sums(channels), dots(channels);
   visit_floating(x.dtype, [&]<class S>() {
-    using C = PoolCompute<S>;
+    using C = Compute<S>;
     ChannelTable<C, 4> table(channels);
     for (int64_t c = 0; c < channels; ++c) table.set(1, c, means[c]);
     sum_windows<S>(g, indices, x, window, table, sums.data(), dots.data());

@@ -63,6 +63,7 @@ using Band = std::vector<Run>;
 
 /// The pixels of a line; those that read alike are `period` apart.
 inline std::vector<Band> bands_of(const Links& links, int64_t width, int64_t period, int64_t most) {
+  period = std::min(period, std::max<int64_t>(width, 1));  // strides have no limit
   std::vector<Run> runs;
   for (int64_t first = 0; first < std::min(period, width); ++first) {
     bool open = false;

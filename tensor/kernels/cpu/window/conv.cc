@@ -82,9 +82,9 @@ bool prefers_taps_for_weights(const ConvShape& s) {
   return std::min(s.channels, s.filters) >= 64;
 }
 
-/// The images of a convolution as its kernels read them. Windows of one pixel leave out what lies between their
-/// strides: of images that are copied anyway only the pixels they meet are, as images of a convolution of stride 1.
-/// (Row-major first, as registers are turned only where pixels are neighbours.)
+/// The images of a convolution as its kernels read them. A 1 x 1 convolution with a stride reads only every stride-th
+/// pixel: of images that must be copied anyway, only those pixels are copied, and the convolution of the copy has
+/// stride 1. (The copy is row-major at first: the transposition to channels-last needs neighbouring pixels.)
 class ReadImages {
  public:
   ReadImages(const Operand& x, ConvShape& s) : operand_(x) {

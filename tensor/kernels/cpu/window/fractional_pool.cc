@@ -11,8 +11,8 @@ template <class U> void begin_windows(U u, int64_t size, int64_t kernel, std::ve
   const int64_t last = static_cast<int64_t>(begins.size()) - 1;
   const U step = static_cast<U>(static_cast<double>(size - kernel) / static_cast<double>(std::max<int64_t>(last, 1)));
   for (int64_t i = 0; i < last; ++i)
-    begins[static_cast<size_t>(i)] =
-        static_cast<int64_t>((static_cast<U>(i) + u) * step) - static_cast<int64_t>(u * step);
+    begins[static_cast<size_t>(i)] = std::min(  // beyond 2^24 floats round up
+        static_cast<int64_t>((static_cast<U>(i) + u) * step) - static_cast<int64_t>(u * step), size - kernel);
   begins.back() = size - kernel;
 }
 
@@ -31,7 +31,7 @@ struct PlaneWindows {
 
 /// A row of windows: the largest element of each so far, and which of the window's elements it is.
 template <class S> class LineOfMaxima {
-  using C = PoolCompute<S>;
+  using C = Compute<S>;
   using I = IndexLane<C>;
 
  public:
@@ -96,7 +96,7 @@ void maxima(const Operand& x, const Operand& samples, const Size3& kernel, const
       const S* from = x.data<S>() + line_at(x, n, c, from_d, from_h);
       maxima.begin();
       for (size_t tap = 0; tap < taps.size(); ++tap)
-        maxima.look(from + taps[tap], columns.data(), static_cast<IndexLane<PoolCompute<S>>>(tap));
+        maxima.look(from + taps[tap], columns.data(), static_cast<IndexLane<Compute<S>>>(tap));
       S* to = out.data<S>() + line_at(out, n, c, d, h);
       int64_t* index = indices.data<int64_t>() + line_at(indices, n, c, d, h);
       const int64_t first = (from_d * x.size(3) + from_h) * x.size(4);

@@ -12,6 +12,7 @@
 #include "tensor/kernels/cpu/window/grid_sample_narrow.h"
 #include "tensor/kernels/cpu/window/grid_sample_taps.h"
 #include "tensor/kernels/cpu/window/mix_rows.h"
+#include "tensor/kernels/cpu/window/pool_loops.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -138,12 +139,6 @@ template <class S, class T> class OneImage {
   Scratch<T> copy_;
 };
 
-/// Whether each image is one thread's from its first copy to its last: where threads have as many, or nearly.
-bool takes_whole_images(int64_t images) {
-  const int64_t threads = region_threads();
-  return images % threads == 0 || images >= 4 * threads;
-}
-
 /// Whether registers should hold points: channels would leave lanes of them empty.
 template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const Operand& points) {
   const int64_t most = s.is_bicubic() ? simd::kLanes<T> / 2 : simd::kLanes<T>;  // points cost more
@@ -155,7 +150,7 @@ void sample(const Sampling<T>& s, const Operand& x, const T* coordinates, const 
   if (is_narrow(s, x, out))
     return s.with_neighbours([&]<int K>() { grid::sample_narrow<K, S>(s, x, coordinates, out); });
   const int64_t images = x.size(0), grid = s.points * s.axes, points = s.points * s.channels;
-  if (takes_whole_images(images))
+  if (divides_by_images(images))
     return parallel_for(images, 1, [&](int64_t n, int64_t end) {
       const OneImage<S, T> in(x), result(out);
       for (; n < end; ++n) {
@@ -241,7 +236,7 @@ void gradients(const Sampling<T>& s, const Operand& g, const Operand& x, const T
       if constexpr (K > 1)
         if (of_grid != nullptr) grid::narrow_gradient_of_grid<K, S>(s, g, x, coordinates, of_grid);
     });
-  } else if (!takes_whole_images(x.size(0))) {
+  } else if (!divides_by_images(x.size(0))) {
     if (dx != nullptr) gradient_of_channels<S>(s, g, coordinates, *dx);
     if (of_grid != nullptr) gradient_of_grid<S>(s, g, x, coordinates, of_grid);
   } else if (dx == nullptr) {

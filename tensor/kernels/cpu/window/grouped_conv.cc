@@ -13,24 +13,25 @@ constexpr int kLanes = simd::kLanes<float>;
 constexpr int64_t kMost = 8;  // channels of a group
 static_assert(kLanes % kMost == 0);
 
-/// The channel of a group that meets channel `own` at a turn: `turn` further on among four, or in the other four, as
-/// registers are turned fastest within 16 bytes.
-constexpr int64_t met(int64_t own, int64_t turn, int64_t group) {
+/// Every channel of a group is multiplied with every other one by rotating registers: at step `turn`, lane `own` holds
+/// the channel that this returns. Rotations within 16 bytes (four lanes) are fastest, so groups of 8 rotate each half
+/// by turn % 4 and exchange the halves from step 4 on. For a group of 4 and own = 1: 1, 2, 3, 0.
+constexpr int64_t rotated_channel(int64_t own, int64_t turn, int64_t group) {
   const int64_t part = std::min<int64_t>(group, 4);
   return (own / part ^ turn / part) * part + (own + turn) % part;
 }
-template <int kGroup, int kTurn, int... I> WEFT_SIMD Lanes turned(Lanes v, std::integer_sequence<int, I...>) {
-  return __builtin_shufflevector(v, v, (I / kGroup * kGroup + met(I % kGroup, kTurn, kGroup))...);
+template <int kGroup, int kTurn, int... I> WEFT_SIMD Lanes rotated(Lanes v, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(v, v, (I / kGroup * kGroup + rotated_channel(I % kGroup, kTurn, kGroup))...);
 }
-/// f(turn, v turned by it) for every turn of a group.
+/// f(turn, the register after `turn` rotation steps) for every step of a group.
 template <int kGroup, class F> WEFT_SIMD void each_turn(Lanes v, const F& f) {
   constexpr auto kAll = std::make_integer_sequence<int, kLanes>{};
   constexpr int kPart = std::min(kGroup, 4);
   [&]<int... R>(std::integer_sequence<int, R...>) __attribute__((always_inline)) {
-    (f(R, turned<kGroup, R>(v, kAll)), ...);
+    (f(R, rotated<kGroup, R>(v, kAll)), ...);
     if constexpr (kGroup > kPart) {
-      const Lanes others = turned<kGroup, kPart>(v, kAll);
-      (f(kPart + R, turned<kGroup, R>(others, kAll)), ...);
+      const Lanes others = rotated<kGroup, kPart>(v, kAll);
+      (f(kPart + R, rotated<kGroup, R>(others, kAll)), ...);
     }
   }
   (std::make_integer_sequence<int, kPart>{});
@@ -47,7 +48,7 @@ template <class F> void each_factor(const ConvShape& s, const WeightStrides& str
   for_each_tap(s, strides, [&](int64_t tap, int64_t at) {
     for (int64_t c = 0; c < s.channels; ++c)
       for (int64_t turn = 0; turn < group; ++turn) {
-        const int64_t own = c % group, other = met(own, turn, group), first = c - own;
+        const int64_t own = c % group, other = rotated_channel(own, turn, group), first = c - own;
         const int64_t filter = to_inputs ? first + other : c, channel = to_inputs ? own : other;
         f(((c / kLanes * taps + tap) * group + turn) * kLanes + c % kLanes,
           at + filter * strides[0] + channel * strides[1]);

@@ -20,7 +20,7 @@ template <class Index> constexpr Index kNoIndex = std::numeric_limits<Index>::ma
 template <class S, class Index>
 void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& columns, int64_t kernel_width,
                     int64_t channels, int64_t width, Image<S> out, Image<Index> indices, int64_t h) {
-  using C = PoolCompute<S>;
+  using C = Compute<S>;
   using I = IndexLane<C>;
   constexpr int N = simd::kLanes<C>;
   const bool neighbours = x.channel == 1 && out.channel == 1 && indices.channel == 1;
@@ -82,10 +82,10 @@ void step_windows(const C* row, const int32_t* at, const I* tap, I first, int64_
 
 /// line_of_maxima of few channels, one after the other.
 template <class S, class Index>
-void line_of_few_channels(Image<S> x, const Link* a0, const Link* a1, const WindowColumns<PoolCompute<S>>& columns,
+void line_of_few_channels(Image<S> x, const Link* a0, const Link* a1, const WindowColumns<Compute<S>>& columns,
                           int64_t kernel_width, int64_t channels, int64_t width, Image<S> out, Image<Index> indices,
                           int64_t h) {
-  using C = PoolCompute<S>;
+  using C = Compute<S>;
   using I = IndexLane<C>;
   const int64_t windows = columns.windows;
   const Scratch<C> row(width), best(windows);
@@ -117,7 +117,7 @@ void line_of_few_channels(Image<S> x, const Link* a0, const Link* a1, const Wind
 template <class S, class Index>
 void line_of_gradient(Image<S> grad, Image<Index> indices, const Link* a0, const Link* a1, const Links& columns,
                       int64_t kernel_width, int64_t channels, int64_t width, Image<S> grad_x, int64_t h) {
-  using C = PoolCompute<S>;
+  using C = Compute<S>;
   using I = IndexLane<C>;
   constexpr int N = simd::kLanes<C>;
   const bool neighbours = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
@@ -146,7 +146,7 @@ void line_of_gradient(Image<S> grad, Image<Index> indices, const Link* a0, const
 template <class S, class Index>
 void line_of_tiles(Image<S> grad, Image<Index> indices, Size2 window, int64_t channels, int64_t width, Image<S> grad_x,
                    int64_t h) {
-  using C = PoolCompute<S>;
+  using C = Compute<S>;
   using I = IndexLane<C>;
   constexpr int N = simd::kLanes<C>;
   const bool neighbours = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
@@ -226,7 +226,7 @@ void scatter_channel(const Image<S>& grad, const Image<Index>& indices, const St
 template <class S, class Index>
 void gradient_by_channels(const Operand& grad, const Operand& indices, const Operand& grad_x,
                           const MaxWindows& windows) {
-  using C = PoolCompute<S>;
+  using C = Compute<S>;
   const int64_t channels = grad_x.size(1), height = grad_x.size(2), width = grad_x.size(3), pixels = height * width;
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, pixels));
   const Starts starts(windows, grad_x, grad);
@@ -264,7 +264,7 @@ void maxima(const Operand& x, const Operand& out, const Operand& indices, const 
   const Links rows = links_of_windows(windows, 0, x.size(2), out.size(2)),
               columns = links_of_windows(windows, 1, x.size(3), out.size(3));
   if (x.size(1) < kFewChannels && x.size(3) <= std::numeric_limits<int32_t>::max()) {
-    const WindowColumns<PoolCompute<S>> few(columns, out.size(3));
+    const WindowColumns<Compute<S>> few(columns, out.size(3));
     return for_each_row(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
       line_of_few_channels<S, Index>(Image<S>(x, n), rows.begin(h), rows.end(h), few, kernel.width, out.size(1),
                                      x.size(3), Image<S>(out, n), Image<Index>(indices, n), h);

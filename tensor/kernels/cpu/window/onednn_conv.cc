@@ -177,9 +177,17 @@ bool is_wrong_for_data(DataType type, const ConvShape& s) {
   return type == DataType::bf16 && s.taps() == 1 && s.group_filters() % 2 != 0;
 }
 
+/// oneDNN 2.6's AVX-512 kernel of weights' gradients of volumes reads uninitialised memory where the depth is strided,
+/// padded by more than a stride and hardly longer than a window. The condition holds for a few sizes more than those.
+bool is_wrong_for_weights_of_volumes(const ConvShape& s) {
+  const int64_t window = (s.kernel[0] - 1) * s.dilation[0] + 1;
+  return !s.is_flat() && s.stride[0] > 1 && s.padding[0] >= s.stride[0] && s.in[0] <= window + s.stride[0];
+}
+
 /// oneDNN 2.6's bf16 kernel of weights' gradients reads uninitialised memory where windows are dilated, and where along
 /// some padded axis no window lies inside of the image.
 bool is_wrong_for_weights(DataType type, const ConvShape& s) {
+  if (is_wrong_for_weights_of_volumes(s)) return true;
   if (type != DataType::bf16) return false;
   if (s.dilation != Size3(1)) return true;
   for (int axis = 0; axis < 3; ++axis) {

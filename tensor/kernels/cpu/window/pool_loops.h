@@ -19,8 +19,6 @@
 
 namespace weft::kernels::cpu {
 
-/// What pools compute in.
-template <class S> using PoolCompute = std::conditional_t<std::is_same_v<S, double>, double, float>;
 /// Indices are compared as integers as wide as the values, so that one mask serves both.
 template <class C> using IndexLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
 
@@ -109,13 +107,18 @@ inline RowRange linked_rows(const Links& links, const RowRange& band) {
   return found.begin < found.end ? found : RowRange{0, 0};
 }
 
+/// Whether images divide evenly, or nearly so, among the threads: then each is one thread's from begin to end.
+inline bool divides_by_images(int64_t images) {
+  const int64_t threads = region_threads();
+  return images % threads == 0 || images >= 4 * threads;
+}
+
 /// f(n, band) for bands of rows of the images of `to`, in parallel: as many as threads want, and as the L2 cache
 /// does. `bytes`: of an image on the larger side.
 template <class F> void for_each_band(const Operand& to, int64_t bytes, const F& f) {
   constexpr int64_t kBand = 512 << 10, kLeastRows = 8;
-  const int64_t images = to.size(0), height = to.size(2), threads = region_threads();
-  const bool even = images % threads == 0 || images >= 4 * threads;  // shares without bands
-  const int64_t wanted = std::max(bytes / kBand, even ? 1 : threads);
+  const int64_t images = to.size(0), height = to.size(2);
+  const int64_t wanted = std::max(bytes / kBand, divides_by_images(images) ? 1 : int64_t{region_threads()});
   const int64_t bands = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, height / kLeastRows));
   parallel_for(images * bands, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

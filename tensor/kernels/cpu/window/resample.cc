@@ -170,7 +170,7 @@ using namespace kernels::cpu;
 void op::Resample::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {
-    using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
+    using T = Compute<S>;
     if constexpr (is_half<S>)
       if (copies_pixels(lines) && copies_pixels(columns)) return resample<int16_t, int16_t>(*this, x, out);
     resample<S, T>(*this, x, out);
