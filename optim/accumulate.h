@@ -24,7 +24,8 @@ class Accumulate {
   Accumulate(Optimizer& optimizer, int64_t batches, GradScaler& scaler);
 
   /// Calls backward() on loss / batches. After every `batches`-th call it runs a step and zero_grad(), and returns
-  /// true. Clip gradients in on_step().
+  /// true. Clip gradients in on_step(). If backward of the loss throws, the gradients that it had accumulated until
+  /// then remain, and the batch is not counted.
   bool backward(const Tensor& loss);
   /// Makes a step with the batches accumulated so far, for an epoch whose number of batches is not a multiple of
   /// `batches`. The gradients are still divided by `batches`, so that every batch has the same weight. Returns whether

@@ -146,7 +146,7 @@ Curve multiplicative_curve(const StepFactor& factor) {
   // The product so far is kept, so that a step asks for one factor.
   return [factor, at = int64_t{0}, product = 1.0](int64_t step, double base) mutable {
     if (step < at) at = 0, product = 1;
-    while (at < step) product *= factor(++at);
+    for (; at < step; ++at) product *= factor(at + 1);  // which may throw
     return base * product;
   };
 }

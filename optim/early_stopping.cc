@@ -34,8 +34,10 @@ void EarlyStopping::load_state_dict(const State& state) {
     if (found == state.numbers.end()) throw Error(text("the state of this early stopping lacks ", key));
     return found->second;
   };
-  const double best = number("best"), bad = number("bad_steps"), steps = number("steps");
-  best_ = best, bad_steps_ = static_cast<int64_t>(bad), steps_ = static_cast<int64_t>(steps);
+  const double best = number("best");
+  const int64_t bad = detail::count_of("bad_steps", number("bad_steps"));
+  steps_ = detail::count_of("steps", number("steps"));
+  best_ = best, bad_steps_ = bad;
 }
 
 }  // namespace weft::optim

@@ -139,11 +139,7 @@ void GradScaler::load_state_dict(const std::map<std::string, double>& state) {
     if (found == state.end()) throw Error(text("the state does not fit: missing ", key));
     return found->second;
   };
-  const auto count = [&](const char* key) {
-    const double value = number(key);
-    if (!(value >= 0 && value <= 0x1p53)) throw Error(text("the state does not fit: ", key, " is ", value));
-    return static_cast<int64_t>(value);
-  };
+  const auto count = [&](const char* key) { return detail::count_of(key, number(key)); };
   GradScalerOptions options = options_;
   options.growth_factor = number("growth_factor");
   options.backoff_factor = number("backoff_factor");

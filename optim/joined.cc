@@ -8,6 +8,15 @@ namespace {
 std::string part_key(size_t part) { return text("part.", part, "."); }
 std::string factor_key(size_t part, size_t group) { return text("part.", part, ".group.", group, ".factor"); }
 
+/// The state of part i.
+State part_of(const State& state, size_t i) {
+  State part;
+  const std::string prefix = part_key(i);
+  for (const auto& [key, value] : state.numbers)
+    if (key.starts_with(prefix)) part.numbers[key.substr(prefix.size())] = value;
+  return part;
+}
+
 void check_parts(const std::vector<MakeSchedule>& parts) {
   if (parts.empty()) throw Error("no schedules were given");
   for (const MakeSchedule& part : parts)
@@ -38,16 +47,6 @@ class KeptMomenta {
 
 }  // namespace
 
-JoinedSchedules::Rates JoinedSchedules::rates() const {
-  Rates out;
-  for (size_t group = 0; group < optimizer().group_count(); ++group) out.push_back(optimizer().lr(group));
-  return out;
-}
-
-void JoinedSchedules::set_rates(const Rates& rates) {
-  for (size_t group = 0; group < rates.size(); ++group) optimizer().set_lr(group, rates[group]);
-}
-
 void JoinedSchedules::add_part(std::unique_ptr<Schedule> part) {
   if (!part) throw Error("a schedule is empty");
   part->is_part_ = true;
@@ -75,14 +74,12 @@ void JoinedSchedules::load(const State& state) {
   JoinedSchedules::save(own);
   for (const auto& [key, value] : own.numbers) (void)number(state, key);
   const KeptMomenta momenta(optimizer());  // not those of a part whose turn it is not
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    State part;
-    const std::string prefix = part_key(i);
-    for (const auto& [key, value] : state.numbers)
-      if (key.starts_with(prefix)) part.numbers[key.substr(prefix.size())] = value;
-    parts_[i]->load_state_dict(part);
-  }
+  for (size_t i = 0; i < parts_.size(); ++i) parts_[i]->load_state_dict(part_of(state, i));
   momenta.put_back();
+}
+
+void JoinedSchedules::take_back(const State& before) {
+  for (size_t i = 0; i < parts_.size(); ++i) parts_[i]->put(part_of(before, i), false);
 }
 
 SequentialSchedules::SequentialSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts,
@@ -108,13 +105,14 @@ size_t SequentialSchedules::present() const {
 }
 
 void SequentialSchedules::take_step(std::optional<double> metric) {
+  const Rates before = rates();
   count();
-  const size_t part = present();
-  if (part > 0 && milestones_[part - 1] == steps()) return restart(part);
   try {
-    step_part(part, metric);
+    const size_t part = present();
+    part > 0 && milestones_[part - 1] == steps() ? restart(part) : step_part(part, metric);
   } catch (...) {
     uncount();  // a step that the part does not have was not taken
+    set_rates(before);
     throw;
   }
 }
@@ -132,10 +130,15 @@ ChainedSchedules::ChainedSchedules(Optimizer& optimizer, const std::vector<MakeS
 
 void ChainedSchedules::take_step(std::optional<double> metric) {
   const State before = state_dict();
+  const std::vector<Rates> factors = factors_;
+  const Rates present = rates();
   try {
     step_parts(metric);
   } catch (...) {
-    load_state_dict(before);  // a step that a part does not have was taken by none
+    uncount();  // a step that a part does not have was taken by none
+    take_back(before);
+    factors_ = factors;
+    set_rates(present);
     throw;
   }
 }

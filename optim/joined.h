@@ -28,13 +28,12 @@ class JoinedSchedules : public Schedule {
 
  protected:
   explicit JoinedSchedules(Optimizer& optimizer) : Schedule(optimizer) {}
-  using Rates = std::vector<double>;
-  Rates rates() const;
-  void set_rates(const Rates& rates);
   void add_part(std::unique_ptr<Schedule> part);
   size_t parts() const { return parts_.size(); }
   /// Restarts part i: its step 0 is now.
   void restart(size_t i);
+  /// Puts the parts back to where they were in `before`, without calling their curves.
+  void take_back(const State& before);
   void step_part(size_t i, std::optional<double> metric) { parts_[i]->advance(metric); }
   /// Sets the base learning rates of part i. Returns false if the part changes the current learning rate instead of
   /// computing it from a base.

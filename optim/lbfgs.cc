@@ -45,7 +45,12 @@ Tensor LBFGS::step(const Closure& closure) {
     return result;
   }
   in_step_ = true;
-  update_all();  // counts
+  try {
+    update_all();  // counts
+  } catch (...) {
+    in_step_ = false;
+    throw;
+  }
   in_step_ = false;
   return result;
 }
@@ -85,7 +90,8 @@ Tensor LBFGS::flat_gradient() const {
     const Tensor gradient = parameter.grad();
     parts.push_back((gradient.defined() ? gradient : zeros_like(parameter)).reshape({-1}));
   }
-  const Tensor all = cat(parts);
+  Tensor all = cat(parts);
+  if (is_half_precision(all.dtype())) all = cast(all, f32);
   return options(0).maximize ? -all : all;
 }
 
@@ -100,11 +106,19 @@ void LBFGS::move(double length) {
 
 /// The gradient `length` along direction_; the parameters stay where they are.
 LBFGS::Point LBFGS::probe(const Closure& closure, const std::vector<Tensor>& origin, double length) {
-  move(length);
-  Point point = evaluate(closure);
-  std::vector<Tensor> all = parameters();
-  for (size_t i = 0; i < all.size(); ++i) all[i].copy_(origin[i]);
-  return point;
+  const auto back = [&] {
+    std::vector<Tensor> all = parameters();
+    for (size_t i = 0; i < all.size(); ++i) all[i].copy_(origin[i]);
+  };
+  try {
+    move(length);
+    Point point = evaluate(closure);
+    back();
+    return point;
+  } catch (...) {
+    back();
+    throw;
+  }
 }
 
 void LBFGS::forget_beyond(int64_t size) {

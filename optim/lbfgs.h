@@ -29,7 +29,7 @@ class LBFGS final : public OptimizerOf<LBFGSOptions> {
   /// Makes a step. It calls the closure several times, recording even under NoGrad, and returns the first loss. Error
   /// if the loss has more than one element. With skip_nonfinite(), a NaN or Inf in the gradient at any point that the
   /// step moves to undoes the whole step; points that the line search only tries do not count.
-  Tensor step(const Closure& closure);
+  Tensor step(const Closure& closure) override;
   /// The number of closure calls in all steps.
   int64_t evaluations() const { return evaluations_; }
   void add_group(const Group& group) = delete;

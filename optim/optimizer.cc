@@ -85,6 +85,17 @@ void Optimizer::step() {
   update_all();
 }
 
+Tensor Optimizer::step(const std::function<Tensor()>& closure) {
+  if (!closure) throw Error(text(name_, "::step(): the closure is empty"));
+  Tensor loss;
+  {
+    const EnableGrad guard;
+    loss = closure();
+  }
+  step();
+  return loss;
+}
+
 void Optimizer::update_all() {
   ErrorFrame frame(name_);
   NoGrad guard;

@@ -24,6 +24,11 @@ struct State {
   std::map<std::string, double> numbers;
 };
 
+namespace detail {
+/// The number `value` of a state as a count. Error unless it is in [0, 2^53].
+int64_t count_of(std::string_view key, double value);
+}  // namespace detail
+
 /// How several processes divide an optimizer's work; see distributed::shard().
 struct Sharing {
   /// For each parameter, in the order of parameters(): whether this process updates it and holds its state.
@@ -45,6 +50,9 @@ class Optimizer {
   /// Updates every parameter that has a gradient; not recorded on the tape. After the first step, one warning names the
   /// parameters that had no gradient.
   void step();
+  /// step() after `closure`, which computes the gradients and returns the loss; recorded even under NoGrad. Returns the
+  /// loss. Error if there is no closure.
+  virtual Tensor step(const std::function<Tensor()>& closure);
   /// If `on`, a step with NaN or Inf in any gradient is skipped: it changes only the count skipped().
   void skip_nonfinite(bool on = true) { skips_nonfinite_ = on; }
   /// The number of skipped steps.

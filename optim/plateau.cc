@@ -1,6 +1,7 @@
 #include "optim/plateau.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace weft::optim {
@@ -26,6 +27,7 @@ void ReduceOnPlateau::advance(std::optional<double> metric) {
 }
 
 bool ReduceOnPlateau::improves(double metric) const {
+  if (std::isinf(best_)) return options_.maximize ? metric > best_ : metric < best_;  // the first: no share of it
   const double margin = options_.maximize ? options_.threshold : -options_.threshold;
   const double wanted = options_.relative ? best_ * (1 + margin) : best_ + margin;
   return options_.maximize ? metric > wanted : metric < wanted;
@@ -67,10 +69,10 @@ void ReduceOnPlateau::save(State& out) const {
 }
 
 void ReduceOnPlateau::load(const State& state) {
-  const double best = number(state, "best"), bad = number(state, "bad_steps"), cooling = number(state, "cooling");
-  best_ = best;
-  bad_steps_ = static_cast<int64_t>(bad);
-  cooling_ = static_cast<int64_t>(cooling);
+  const double best = number(state, "best");
+  const int64_t bad = detail::count_of("bad_steps", number(state, "bad_steps"));
+  cooling_ = detail::count_of("cooling", number(state, "cooling"));
+  best_ = best, bad_steps_ = bad;
 }
 
 }  // namespace weft::optim

@@ -31,6 +31,16 @@ void Schedule::apply() {
     optimizer().set_lr(group, curve_.rate(steps_, base_[group], group));
 }
 
+Schedule::Rates Schedule::rates() const {
+  Rates out;
+  for (size_t group = 0; group < optimizer().group_count(); ++group) out.push_back(optimizer().lr(group));
+  return out;
+}
+
+void Schedule::set_rates(const Rates& rates) {
+  for (size_t group = 0; group < rates.size(); ++group) optimizer().set_lr(group, rates[group]);
+}
+
 void check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer) {
   if (!each.empty() && each.size() != optimizer.group_count())
     throw Error(text(field, " has ", each.size(), " numbers for ", optimizer.group_count(), " groups"));
@@ -64,11 +74,13 @@ void Schedule::note_change() {
 
 void Schedule::step() {
   if (curve_.rate) claim_step();
+  const Rates before = rates();
   ++steps_;
   try {
     apply();
   } catch (...) {
-    --steps_;  // a step that the curve does not have was not taken
+    --steps_;  // a step that the curve does not have was not taken, by no group
+    set_rates(before);
     throw;
   }
 }
@@ -91,18 +103,17 @@ double Schedule::number(const State& state, const std::string& key) {
 
 void Schedule::load_state_dict(const State& state) {
   const State before = state_dict();
-  std::vector<double> rates;
-  for (size_t group = 0; group < optimizer().group_count(); ++group) rates.push_back(optimizer().lr(group));
+  const Rates present = rates();
   try {
     put(state);
   } catch (...) {
     put(before);
-    for (size_t group = 0; group < rates.size(); ++group) optimizer().set_lr(group, rates[group]);
+    set_rates(present);
     throw;
   }
 }
 
-void Schedule::put(const State& state) {
+void Schedule::put(const State& state, bool applies) {
   const double steps = number(state, "steps");
   if (!(steps >= 0 && steps <= 0x1p53)) throw Error(text("the state of this schedule has steps ", steps));
   std::vector<double> base;
@@ -110,7 +121,7 @@ void Schedule::put(const State& state) {
   load(state);
   steps_ = static_cast<int64_t>(steps);
   base_ = base;
-  apply();
+  if (applies) apply();
   // They may have been set by other code.
   for (size_t group = 0; group < optimizer().group_count(); ++group)
     if (const auto rate = state.numbers.find(rate_key(group)); rate != state.numbers.end())

@@ -58,8 +58,9 @@ class Schedule {
   /// Saves and loads further state of a derived class. `load` must throw before it changes anything.
   virtual void save(State& /*out*/) const {}
   virtual void load(const State& /*state*/) {}
-  /// load_state_dict() without the ability to undo it.
-  void put(const State& state);
+  /// load_state_dict() without the ability to undo it. Unless `applies`, the curve is not called: only the learning
+  /// rates of the state are set.
+  void put(const State& state, bool applies = true);
   /// A number from `state`. Error if it is missing.
   static double number(const State& state, const std::string& key);
   /// Sets the momentum of SGD and RMSprop, or beta1 of Adam.
@@ -69,6 +70,10 @@ class Schedule {
   void claim_step();
   /// To be called where a schedule without a curve changes a learning rate.
   void note_change();
+  /// The present learning rates of all groups; and sets those of the first ones.
+  using Rates = std::vector<double>;
+  Rates rates() const;
+  void set_rates(const Rates& rates);
   void count() { ++steps_; }
   void uncount() { --steps_; }
 

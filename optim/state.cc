@@ -8,6 +8,12 @@
 #include "tensor/functions/fill.h"
 
 namespace weft::optim {
+
+int64_t detail::count_of(std::string_view key, double value) {
+  if (!(value >= 0 && value <= 0x1p53)) throw Error(text("the state does not fit: ", key, " is ", value));
+  return static_cast<int64_t>(value);
+}
+
 namespace {
 constexpr const char* kSkipped = "skipped";  // absent where nothing was to be skipped
 

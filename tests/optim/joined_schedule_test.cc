@@ -15,6 +15,61 @@
 namespace weft::optim {
 namespace {
 
+TEST(Schedule, AStepThatThrowsChangesNoGroupAndSkipsNoFactor) {
+  Tensor a = parameter(zeros({1})), b = parameter(zeros({1}));
+  SGD two({{.parameters = {a}}, {.parameters = {b}}}, {.lr = 1.0});
+  bool bad = true;
+  const std::vector<StepFactor> factors = {[](int64_t) { return 0.5; }, [&](int64_t) { return bad ? -1.0 : 0.5; }};
+  bad = false;
+  LambdaLR lambda(two, factors);
+  bad = true;
+  EXPECT_THROW(lambda.step(), Error);
+  EXPECT_EQ(two.lr(0), 0.5);
+  EXPECT_EQ(lambda.steps(), 0);
+
+  // Of several schedules: steps, rates and the parts stay, even if the curve throws when it is asked again.
+  Tensor c = parameter(zeros({1}));
+  SGD chained({c}, {.lr = 1.0});
+  bool fails = false;
+  const auto fallible = [&](double factor) {
+    return Curve([&fails, factor](int64_t step, double base) {
+      if (fails) throw Error("not yet");
+      return base * std::pow(factor, static_cast<double>(step));
+    });
+  };
+  const auto part = [](const Curve& curve) -> MakeSchedule {
+    return [curve](Optimizer& o) { return std::make_unique<Schedule>(o, curve); };
+  };
+  ChainedSchedules chain(chained, {part([](int64_t s, double b) { return b * std::pow(0.5, static_cast<double>(s)); }),
+                                   part(fallible(0.1))});
+  chain.step();
+  EXPECT_NEAR(chained.lr(), 0.05, 1e-12);
+  fails = true;
+  EXPECT_THROW(chain.step(), Error);
+  EXPECT_EQ(chain.steps(), 1);
+  EXPECT_NEAR(chained.lr(), 0.05, 1e-12);
+  fails = false;
+  chain.step();
+  EXPECT_NEAR(chained.lr(), 0.0025, 1e-12);
+  SGD sequential({c}, {.lr = 1.0});
+  SequentialSchedules sequence(sequential, {part([](int64_t, double b) { return b; }), part(fallible(0.5))}, {2});
+  sequence.step();
+  fails = true;
+  EXPECT_THROW(sequence.step(), Error);
+  EXPECT_EQ(sequence.steps(), 1);
+  fails = false;
+  sequence.step(), sequence.step();
+  EXPECT_EQ(sequential.lr(), 0.5);
+
+  SGD one({a}, {.lr = 1.0});
+  bool throws = true;
+  MultiplicativeLR product(one, [&](int64_t) { return throws ? throw Error("not yet") : 0.5; });
+  EXPECT_THROW(product.step(), Error);
+  throws = false;
+  product.step(), product.step();
+  EXPECT_EQ(one.lr(), 0.25);
+}
+
 template <class Step>
 void check(const std::string& name, Optimizer& optimizer, const Step& step, const char* momentum = nullptr) {
   std::vector<std::vector<double>> series(optimizer.group_count());

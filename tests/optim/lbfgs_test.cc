@@ -49,6 +49,38 @@ TEST(LBFGS, SurvivesALossThatIsNaNFarAway) {
   EXPECT_NEAR(x.item<double>(), std::sqrt(0.5), 1e-6);
 }
 
+TEST(LBFGS, LeavesTheParametersWhereTheStepBeganIfTheClosureThrows) {
+  Tensor x = leaf({3});
+  LBFGS lbfgs({x}, {.lr = 1.0, .line_search = true});
+  int calls = 0;
+  const auto closure = [&](int last) {
+    return [&, last] {
+      if (++calls == last) throw Error("no data");
+      lbfgs.zero_grad();
+      Tensor loss = sum(square(x));
+      loss.backward();
+      return loss;
+    };
+  };
+  EXPECT_THROW(lbfgs.step(closure(2)), Error);
+  EXPECT_EQ(x.item(), 3);
+  EXPECT_NO_THROW(lbfgs.step(closure(-1)));
+  EXPECT_NEAR(x.item(), 0, 1e-6);
+}
+
+TEST(LBFGS, ComputesParametersOf16BitsInF32) {
+  Tensor x = parameter(tensor({200.0, -300.0}, f16));  // the square of its gradient is beyond f16
+  LBFGS lbfgs({x}, {.lr = 1.0, .line_search = true});
+  for (int i = 0; i < 5; ++i)
+    lbfgs.step([&] {
+      lbfgs.zero_grad();
+      Tensor loss = sum(square(x.to(f32) - 1.0));
+      loss.backward();
+      return loss;
+    });
+  EXPECT_TRUE(allclose(x.detach().to(f32), ones({2}), 1e-2, 1e-2)) << x;
+}
+
 TEST(LBFGS, ClimbsWithMaximize) {
   Tensor x = leaf({2});
   LBFGS lbfgs({x}, {.line_search = true, .maximize = true});

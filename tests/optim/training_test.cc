@@ -250,6 +250,14 @@ TEST(State, WithNumbersThatCannotBeIsRefused) {
   State state = schedule.state_dict();
   state.numbers["steps"] = std::nan("");
   EXPECT_REFUSED(schedule.load_state_dict(state), "the state of this schedule has steps nan");
+  ReduceOnPlateau plateau(sgd);
+  state = plateau.state_dict();
+  state.numbers["cooling"] = 1e300;
+  EXPECT_REFUSED(plateau.load_state_dict(state), "the state does not fit: cooling is 1e+300");
+  EarlyStopping stopping;
+  state = stopping.state_dict();
+  state.numbers["bad_steps"] = std::nan("");
+  EXPECT_REFUSED(stopping.load_state_dict(state), "the state does not fit: bad_steps is nan");
 }
 
 TEST(Muon, StepsInF32InAnAutocastScope) {
