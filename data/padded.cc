@@ -10,6 +10,8 @@ namespace weft::data {
 
 Tensor pad_stack(const std::vector<Tensor>& tensors, double value) {
   if (tensors.empty()) throw Error("pad_stack: there are no tensors");
+  DType dtype = tensors[0].dtype();
+  for (const Tensor& x : tensors) dtype = promote(dtype, x.dtype());
   Shape largest = tensors[0].shape();
   for (const Tensor& x : tensors) {
     if (x.rank() != largest.rank())
@@ -18,7 +20,7 @@ Tensor pad_stack(const std::vector<Tensor>& tensors, double value) {
   }
   Shape shape = largest;
   shape.insert(0, static_cast<int64_t>(tensors.size()));
-  const Tensor out = full(shape, value, tensors[0].dtype(), tensors[0].device());
+  const Tensor out = full(shape, value, dtype, tensors[0].device());
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::vector<Interval> bounds;
     for (const int64_t size : tensors[i].shape()) bounds.push_back({0, size});

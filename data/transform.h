@@ -89,7 +89,7 @@ struct Resize {
 };
 
 /// Rotates an image (..., h, w) about its center, counter-clockwise, by a random angle in [-degrees, degrees). Pixels
-/// from outside are zeros; interpolation is bilinear, as in Resize.
+/// from outside are zeros; interpolation is bilinear, as in Resize. Integer images become f32.
 struct RandomRotation {
   double degrees = 10;
   Tensor operator()(const Tensor& x, RandomKey key) const;

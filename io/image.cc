@@ -60,7 +60,9 @@ void save_png(const std::string& path, const Tensor& image) {
   png.image.format = planes.size(0) == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(png.image), '\0');
   png_alloc_size_t size = bytes.size();
-  png.check(png_image_write_to_memory(&png.image, bytes.data(), &size, 0, pixels.data(), 0, nullptr));
+  detail::with_path(path, [&] {
+    png.check(png_image_write_to_memory(&png.image, bytes.data(), &size, 0, pixels.data(), 0, nullptr));
+  });
   write_file(path, std::string_view(bytes).substr(0, size));
 }
 

@@ -6,7 +6,7 @@
 namespace weft::metrics {
 
 struct AccuracyOptions {
-  int64_t ignore_index = kIgnoreNone;  // pairs with this label are ignored
+  int64_t ignore_index = kIgnoreIndex;  // pairs with this label are ignored
 };
 
 /// The fraction of correct predictions, over all batches:

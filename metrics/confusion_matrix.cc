@@ -36,11 +36,11 @@ void ConfusionMatrix::update(const Tensor& predictions, const Tensor& labels) {
   check_classes(pairs.labels, classes, "label");
   check_classes(pairs.predicted, classes, "prediction");
   const Tensor counts = bincount(pairs.labels * classes + pairs.predicted, {}, classes * classes);
-  matrix_ += reshape(counts, {classes, classes});
+  matrix_ = matrix_ + reshape(counts, {classes, classes});  // copies of this metric keep theirs
 }
 
 int64_t ConfusionMatrix::count() const { return sum(matrix_).item<int64_t>(); }
-void ConfusionMatrix::reset() { matrix_.zero_(); }
+void ConfusionMatrix::reset() { matrix_ = zeros_like(matrix_); }
 
 double ConfusionMatrix::accuracy() const { return sum(hits(matrix_)).item<double>() / static_cast<double>(count()); }
 

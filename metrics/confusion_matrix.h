@@ -12,7 +12,7 @@ enum class Average { macro, weighted, micro };
 
 struct ClassOptions {
   Average average = Average::macro;
-  int64_t ignore_index = kIgnoreNone;  // pairs with this label are ignored
+  int64_t ignore_index = kIgnoreIndex;  // pairs with this label are ignored
 };
 
 /// Counts of (label, prediction).

@@ -6,7 +6,7 @@
 namespace weft::metrics {
 
 struct PerplexityOptions {
-  int64_t ignore_index = kIgnoreNone;  // targets with this value are ignored
+  int64_t ignore_index = kIgnoreIndex;  // targets with this value are ignored
 };
 
 /// exp of the mean negative log-likelihood of the targets, over all batches.

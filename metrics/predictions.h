@@ -18,7 +18,7 @@ Pairs pairs_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_i
 /// Scores (count, classes) and labels (count) of the pairs that are not ignored.
 Pairs scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index);
 
-/// The default of ignore_index, which no label has.
-inline constexpr int64_t kIgnoreNone = -100;
+/// The default of ignore_index is that of cross_entropy(): labels of padding need no option.
+inline constexpr int64_t kIgnoreIndex = -100;
 
 }  // namespace weft::metrics

@@ -50,7 +50,7 @@ class Printer {
   /// The positions of an axis that are shown; -1 stands for the dots.
   std::vector<int64_t> shown(int64_t size) const {
     std::vector<int64_t> out;
-    const bool cut = shortened_ && size > 2 * options_.edge_items;
+    const bool cut = shortened_ && size - options_.edge_items > options_.edge_items;
     for (int64_t i = 0; i < size; ++i) {
       if (cut && i == options_.edge_items) {
         out.push_back(-1);
@@ -63,7 +63,7 @@ class Printer {
 
   /// The element as a tensor.
   Tensor at(const Shape& index) const {
-    // Without dispatch: printing is no op, and a tensor whose history is no longer true prints as well.
+    // Without dispatch, except for padding: printing is no op, and a tensor whose history is outdated prints as well.
     View view = tensor_.layout();
     for (int64_t i : index) {
       std::optional<View> next = view.select(0, i);

@@ -1,10 +1,10 @@
 #include "distributed/data_parallel/same.h"
 
-#include <algorithm>
 #include <sstream>
 #include <vector>
 
 #include "distributed/communicator.h"
+#include "distributed/texts.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 
@@ -32,24 +32,14 @@ std::string first_difference(const std::string& own, const std::string& other) {
 }  // namespace
 
 void require_same(const Group& group, const std::string& lines, const char* what) {
-  const std::vector<int64_t> seen =
-      group.all_gather(Tensor::from(std::vector<int64_t>{hash_of(lines), static_cast<int64_t>(lines.size())}))
-          .to_vector<int64_t>();
-  size_t differs = 0, longest = lines.size();
-  for (size_t rank = seen.size() / 2; rank-- > 1;) {
-    longest = std::max(longest, static_cast<size_t>(seen[2 * rank + 1]));
-    if (seen[2 * rank] != seen[0] || seen[2 * rank + 1] != seen[1]) differs = rank;
-  }
-  longest = std::max(longest, static_cast<size_t>(seen[1]));
+  const std::vector<int64_t> hashes =
+      group.all_gather(Tensor::from(std::vector<int64_t>{hash_of(lines)})).to_vector<int64_t>();
+  size_t differs = 0;
+  for (size_t rank = hashes.size(); rank-- > 1;)
+    if (hashes[rank] != hashes[0]) differs = rank;
   if (differs == 0) return;
-  std::vector<uint8_t> padded(longest, 0);
-  std::copy(lines.begin(), lines.end(), padded.begin());
-  const std::vector<uint8_t> all = group.all_gather(Tensor::from(padded)).to_vector<uint8_t>();
-  const auto text_of = [&](size_t rank) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank * longest);
-    return std::string(begin, begin + seen[2 * rank + 1]);
-  };
-  const std::string why = text(what, ": rank ", differs, " has ", first_difference(text_of(differs), text_of(0)));
+  const std::vector<std::string> all = gather_texts(group, lines);
+  const std::string why = text(what, ": rank ", differs, " has ", first_difference(all[differs], all[0]));
   group.communicator().give_up(why);
   throw DistributedError(text("rank ", group.rank(), ": ", why));
 }

@@ -13,12 +13,17 @@ MessageWork::MessageWork(Communicator& group, Collective collective, int tag)
       messages_(group, group.comm(), tag) {
   buffers_->signatures.resize(static_cast<size_t>(group.size()));
   buffers_->signatures[static_cast<size_t>(group.rank())] = collective_.signature;
-  for (int rank = 0; rank < group.size(); ++rank) {
-    if (rank == group.rank()) continue;
-    headers_.send(&buffers_->signatures[static_cast<size_t>(group.rank())], sizeof(Signature), rank);
-    headers_.receive(&buffers_->signatures[static_cast<size_t>(rank)], sizeof(Signature), rank);
+  try {
+    for (int rank = 0; rank < group.size(); ++rank) {
+      if (rank == group.rank()) continue;
+      headers_.send(&buffers_->signatures[static_cast<size_t>(group.rank())], sizeof(Signature), rank);
+      headers_.receive(&buffers_->signatures[static_cast<size_t>(rank)], sizeof(Signature), rank);
+    }
+    start_stage();
+  } catch (...) {
+    (void)buffers_.release();  // MPI still reads and writes them
+    throw;
   }
-  start_stage();
 }
 
 MessageWork::~MessageWork() {

@@ -135,6 +135,7 @@ TEST(Combine, OfADatasetIsThatOfWhatIsMadeOfIt) {
 
 TEST(Padded, Errors) {
   EXPECT_THROW(data::pad_stack({}), Error);
+  EXPECT_TRUE(equal(data::pad_stack({tensor({1}), tensor({1.5, 2.5})}), tensor({{1.0, 0.0}, {1.5, 2.5}})));
   EXPECT_THROW(data::pad_stack({ones({2}), ones({2, 2})}), ShapeError);
   EXPECT_TRUE(equal(data::pad_stack({ones({0}), ones({1})}, 7), tensor({{7.0}, {1.0}})));
 }

@@ -125,6 +125,17 @@ TEST(ConfusionMatrix, AveragesAsScikitLearn) {
   EXPECT_TRUE(equal(confusion.precision_of_classes(), tensor({0.5, 0.5, 0.5, 0.0}, f64)));
 }
 
+TEST(ConfusionMatrix, CopiesCountOnTheirOwn) {
+  metrics::F1 a(2);
+  a.update(tensor({0, 1}), tensor({0, 1}));
+  metrics::F1 b = a;
+  a.update(tensor({0, 0}), tensor({1, 1}));
+  EXPECT_EQ(b.count(), 2);
+  a.reset();
+  EXPECT_EQ(b.count(), 2);
+  EXPECT_EQ(b.value(), 1);
+}
+
 TEST(ConfusionMatrix, Errors) {
   EXPECT_EQ(error_of([] { metrics::ConfusionMatrix(0); }),
             "ConfusionMatrix: the number of classes must be at least 1, not 0");

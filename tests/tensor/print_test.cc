@@ -111,6 +111,8 @@ TEST_F(Print, ManyElementsAreShortenedAndTheShapeIsShown) {
             "        [2991, 2992, 2993],\n"
             "        [2994, 2995, 2996],\n"
             "        [2997, 2998, 2999]], shape=[1000, 3], dtype=i64)");
+  set_print_options({.threshold = 5, .edge_items = std::numeric_limits<int64_t>::max()});
+  EXPECT_EQ(arange(6).to_string(), "Tensor([0, 1, 2, 3, 4, 5], shape=[6], dtype=i64)");
   set_print_options({.threshold = 5, .edge_items = 1});
   EXPECT_EQ(arange(6).to_string(), "Tensor([0, ..., 5], shape=[6], dtype=i64)");
 }
