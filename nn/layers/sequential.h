@@ -167,14 +167,14 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
     }
     return out;
   }
-  size_t size() const { return present().size(); }
+  size_t size() const { return present(items_).size(); }
   M& operator[](size_t index) {
     if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
     return *items_[index].module;
   }
-  auto begin() { return detail::ItemIterator<M, Item>(present().data()); }
+  auto begin() { return detail::ItemIterator<M, Item>(present(items_).data()); }
   auto end() { return detail::ItemIterator<M, Item>(items_.data() + items_.size()); }
-  auto begin() const { return detail::ItemIterator<const M, Item>(present().data()); }
+  auto begin() const { return detail::ItemIterator<const M, Item>(present(items_).data()); }
   auto end() const { return detail::ItemIterator<const M, Item>(items_.data() + items_.size()); }
 
  private:
@@ -182,11 +182,6 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
     std::unique_ptr<M> module;
     void (*append_remade)(const M& module, ModuleList& out) = nullptr;
   };
-  /// The items. Error if this was moved from: it would look like an empty one.
-  const std::vector<Item>& present() const {
-    if (items_.empty()) require_present();
-    return items_;
-  }
   std::vector<Item> items_;
 };
 
@@ -203,7 +198,7 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
     for (const auto& [name, module] : items_) out.insert(name, detail::remade(module));
     return out;
   }
-  size_t size() const { return present().size(); }
+  size_t size() const { return present(items_).size(); }
   bool contains(const std::string& name) const { return find(name) != items_.size(); }
   /// Error if there is no module of this name.
   M& operator[](const std::string& name) {
@@ -211,9 +206,9 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
     if (at == items_.size()) throw Error(text("there is no module `", name, "`"));
     return items_[at].second;
   }
-  auto begin() { return (void)present(), items_.begin(); }
+  auto begin() { return (void)present(items_), items_.begin(); }
   auto end() { return items_.end(); }
-  auto begin() const { return present().begin(); }
+  auto begin() const { return present(items_).begin(); }
   auto end() const { return items_.end(); }
 
  private:
@@ -221,11 +216,6 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
     size_t at = 0;
     while (at < items_.size() && items_[at].first != name) ++at;
     return at;
-  }
-  /// The items. Error if this was moved from: it would look like an empty one.
-  const std::vector<std::pair<std::string, M>>& present() const {
-    if (items_.empty()) require_present();
-    return items_;
   }
   std::vector<std::pair<std::string, M>> items_;
 };
@@ -245,20 +235,15 @@ class ParameterList : public Module {
     for (const Tensor& item : items_) out.push_back(item.detach().clone());
     return out;
   }
-  size_t size() const { return present().size(); }
+  size_t size() const { return present(items_).size(); }
   Tensor operator[](size_t index) const {
     if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " parameters"));
     return items_[index];
   }
-  auto begin() const { return present().begin(); }
+  auto begin() const { return present(items_).begin(); }
   auto end() const { return items_.end(); }
 
  private:
-  /// The items. Error if this was moved from: it would look like an empty one.
-  const std::vector<Tensor>& present() const {
-    if (items_.empty()) require_present();
-    return items_;
-  }
   std::vector<Tensor> items_;
 };
 
@@ -277,7 +262,7 @@ class ParameterDict : public Module {
     for (const auto& [name, item] : items_) out.insert(name, item.detach().clone());
     return out;
   }
-  size_t size() const { return present().size(); }
+  size_t size() const { return present(items_).size(); }
   bool contains(const std::string& name) const {
     for (const auto& [own, item] : items_)
       if (own == name) return true;
@@ -285,15 +270,10 @@ class ParameterDict : public Module {
   }
   /// Error if there is no parameter of this name.
   Tensor operator[](const std::string& name) const { return get_parameter(name); }
-  auto begin() const { return present().begin(); }
+  auto begin() const { return present(items_).begin(); }
   auto end() const { return items_.end(); }
 
  private:
-  /// The items. Error if this was moved from: it would look like an empty one.
-  const std::vector<std::pair<std::string, Tensor>>& present() const {
-    if (items_.empty()) require_present();
-    return items_;
-  }
   std::vector<std::pair<std::string, Tensor>> items_;
 };
 

@@ -48,14 +48,17 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& matrix, const Tensor&
   const Tensor inputs = reshape(x, {count, x.size(-1)});
   const Tensor wanted = reshape(targets, soft ? Shape{count, classes} : Shape{count});
   const CrossEntropyOptions each = {options.weight, options.ignore_index, options.label_smoothing, Reduction::none};
-  // The parts' gradients of the parameters are added in f32, and rounded once.
-  const auto wide = [](const Tensor& t) { return t.defined() && is_half_precision(t.dtype()) ? cast(t, f32) : t; };
+  const int64_t part = rows_of_a_part(classes, options.rows);
+  // The parts' gradients of 16-bit parameters are added in f32, and rounded once: each part casts them itself.
+  const auto wide = [&](const Tensor& t) {
+    const bool adds = count > part && t.defined() && is_half_precision(t.dtype()) && t.requires_grad();
+    return adds ? cast(t, f32) : t;
+  };
   const auto narrow = [](const Tensor& t, const Tensor& like) { return t.defined() ? cast(t, like.dtype()) : t; };
   const auto part_loss = [=, w = wide(matrix), b = wide(options.bias), bias = options.bias](const Tensor& rows,
                                                                                             const Tensor& of) {
     return cross_entropy(linear(rows, narrow(w, matrix), narrow(b, bias)), of, each);
   };
-  const int64_t part = rows_of_a_part(classes, options.rows);
   std::vector<Tensor> losses;
   for (int64_t at = 0; at < count && count > part; at += part)
     losses.push_back(autograd::checkpoint(part_loss, slice(inputs, 0, at, at + part), slice(wanted, 0, at, at + part)));

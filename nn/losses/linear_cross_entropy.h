@@ -17,7 +17,8 @@ struct LinearCrossEntropyOptions {
 /// cross_entropy(linear(x, matrix, bias), targets) of x (..., F) and the layer's matrix (C, F). Targets are class
 /// indices (...) or class probabilities (..., C). The rows of x are taken in parts, and backward computes the logits of
 /// a part again (autograd::checkpoint): the memory for the logits and their gradient is that of one part, the layer
-/// takes four products instead of three. Differentiable any number of times. ShapeError unless the shapes fit.
+/// takes four products instead of three. Parameters of 16 bits are cast for each part, so that the gradients of parts
+/// are added in f32. Differentiable any number of times. ShapeError unless the shapes fit.
 Tensor linear_cross_entropy(const Tensor& x, const Tensor& matrix, const Tensor& targets,
                             const LinearCrossEntropyOptions& options = {});
 

@@ -187,8 +187,11 @@ class Module {
     else
       return module;
   }
-  /// Error if this module was moved from.
-  void require_present() const { (void)is_training(); }
+  /// `items`, the list of a container. Error if this module was moved from: it would look like an empty one.
+  template <class Items> const Items& present(const Items& items) const {
+    if (items.empty()) (void)is_training();
+    return items;
+  }
   /// Registers `value` as a parameter (made a leaf that requires a gradient unless it is a leaf already) and returns
   /// it. An undefined tensor registers nothing. A member that holds it must not be assigned another
   /// tensor, which the module would not know: write to it (`copy_`) instead.

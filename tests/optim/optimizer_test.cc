@@ -12,7 +12,6 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tests/error_of.h"
@@ -20,32 +19,6 @@
 
 namespace weft::optim {
 namespace {
-
-TEST(Optimizer, StepsAfterAClosure) {
-  Tensor w = parameter(tensor({2.0}));
-  SGD sgd({w}, {.lr = 0.25});
-  const NoGrad guard;
-  const Tensor loss = sgd.step([&] {
-    sgd.zero_grad();
-    Tensor out = square(w).sum();
-    out.backward();
-    return out;
-  });
-  EXPECT_EQ(loss.item(), 4);
-  EXPECT_EQ(w.item(), 1);
-  EXPECT_EQ(error_of([&] { sgd.step(std::function<Tensor()>()); }), "SGD::step(): the closure is empty");
-  const auto wrong = [&]() -> Tensor { return weft::matmul(w, ones({4})); };
-  EXPECT_EQ(error_of([&] { sgd.step(wrong); }), "matmul([1] f32, [4] f32): inner sizes differ: 1 and 4");
-  LBFGS lbfgs({w}, {.lr = 1.0});
-  Optimizer& any = lbfgs;
-  any.step([&] {
-    any.zero_grad();
-    Tensor out = square(w).sum();
-    out.backward();
-    return out;
-  });
-  EXPECT_NEAR(w.item(), 0, 1e-3);
-}
 
 using testing::wave;
 using Names = std::vector<std::string>;
