@@ -148,7 +148,7 @@ template <class F, class T> WEFT_SIMD void compute_registers(const F& f, int64_t
 /// takes the careful loop.
 template <class F, class Out>
 WEFT_SIMD void compute_elements(const F& given, int64_t count, Out* out, const auto*... in) {
-  const F f = given;  // what is written may not be a constant of the functor: only then the loop vectorises
+  const F f = given;  // a copy that `out` cannot overlap: its constants stay in registers, and the loop vectorises
   if constexpr (requires { f.slow_case(*in...); }) {
     unsigned slow = 0;
 #pragma omp simd reduction(| : slow)
