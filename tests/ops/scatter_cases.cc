@@ -74,6 +74,22 @@ void add_plain(Cases& cases) {
       .add("scatter columns of a larger source", {{normal({3, 5}), index({2, 2}, {4, 0, 1, 1}), normal({3, 4})}},
            CALL(scatter(x[0], -1, x[1], x[2])), scattered(1, last))
       .accepts(kAll);
+  const auto one_each = [](Specs draw) {
+    return std::vector<Sample>{{draw({5, 4}), index({5, 1}, 4), draw({5, 1})},
+                               {draw({3, 1}), index({3, 1}, 1), draw({3, 1})}};
+  };
+  cases.add("scatter to one of each row", one_each(any_normal), CALL(scatter(x[0], 1, x[1], x[2])), scattered(1, last))
+      .accepts(kAll);
+  cases
+      .add("scatter_add to one of each row", one_each(any_normal), CALL(scatter_add(x[0], -1, x[1], x[2])),
+           scattered(1, plus))
+      .compares(kFloating);
+  cases.error<IndexError>(
+      "scatter one of each row",
+      [] {
+        scatter_add(ones({3, 5}), 1, tensor({{1}, {4}, {5}}), ones({3, 1}));
+      },
+      "scatter_add([3, 5] f32, [3, 1] i64, [3, 1] f32): index 5 is out of range for an axis of size 5");
   cases
       .add("scatter of a number", {{normal({4, 3}), index({2, 3}, 4)}, {normal({4}), index({3}, 4)}},
            CALL(scatter(x[0], 0, x[1], 1)),

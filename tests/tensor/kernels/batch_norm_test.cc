@@ -116,6 +116,19 @@ TEST(BatchNorm, ReluLetsNanThrough) {
   }
 }
 
+TEST(BatchNorm, AnEmptyBatchAddsNothingToTheGradients) {
+  Random random(56);
+  for (const Shape& shape : {Shape{0, 3, 4, 4}, Shape{2, 3, 0, 4}}) {
+    Batch batch(shape, f32, Layout::row_major, Layout::row_major, true, random);
+    batch.forward();
+    batch.backward();
+    for (int64_t c = 0; c < 3; ++c) {
+      EXPECT_EQ(batch.dw.get({c}), 0) << text(shape);
+      EXPECT_EQ(batch.db.get({c}), 0) << text(shape);
+    }
+  }
+}
+
 TEST(BatchNorm, InferenceUsesWhatItIsGiven) {
   Random random(54);
   Batch batch({3, 5, 4, 2}, f32, Layout::channels_last, Layout::channels_last, true, random);

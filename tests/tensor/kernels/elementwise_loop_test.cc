@@ -20,12 +20,16 @@ struct Threads {
 
 // Big enough for threads: flat, long rows, many short rows, tiles, broadcasts.
 const std::vector<Shape> kLarge = {{200003}, {3, 50001}, {70001, 3}, {311, 405}, {17, 33, 9, 41}};
+// Short rows, which one operand may have in common: of one plane, and of several.
+const std::vector<Shape> kShortRows = {{19, 4}, {64, 16}, {257, 64}, {3, 500, 6}, {2, 4099, 3}, {2, 3, 1000, 5}};
 
 TEST(ElementwiseLoop, large_operands_of_any_strides) {
   Random random(21);
   for (const int threads : {1, 3}) {
     const Threads scope(threads);
-    for (const Shape& shape : kLarge) {
+    std::vector<Shape> shapes = kLarge;
+    shapes.insert(shapes.end(), kShortRows.begin(), kShortRows.end());
+    for (const Shape& shape : shapes) {
       for (int round = 0; round < 10; ++round) {
         AnyArray a(shape, i32, kAllLayouts[pick(random, 0, 4)], random);
         AnyArray b(shape, i32, kAllLayouts[pick(random, 0, 4)], random);
@@ -62,6 +66,29 @@ TEST(ElementwiseLoop, same_bits_at_any_thread_count_and_in_any_memory_order) {
           if (first.empty()) first = values;
           ASSERT_EQ(values, first) << text(dtype, shape, threads);
         }
+      }
+    }
+  }
+}
+
+TEST(ElementwiseLoop, a_row_for_all_rows) {
+  Random random(24);
+  for (const DType dtype : {i8, bf16, f32, f64}) {
+    for (const Shape& shape : kShortRows) {
+      for (const bool in_each_plane : {false, true}) {
+        Shape sizes = shape;
+        for (size_t i = 0; i + 1 < sizes.size(); ++i)
+          if (!in_each_plane || i + 2 == sizes.size()) sizes[i] = 1;
+        AnyArray x(shape, dtype, kAllLayouts[pick(random, 0, 4)], random), row(sizes, dtype, Layout::gaps, random);
+        AnyArray out(shape, dtype, Layout::row_major, random);
+        for (AnyArray* a : {&x, &row}) a->fill([&] { return static_cast<double>(pick(random, -60, 60)); });
+        const View repeated = row.view.expand(shape);
+        op::Add{}.cpu({row.memory.data(), &repeated, dtype}, x.operand(), out.operand());
+        for_each_index(shape, [&](const IntList& index) {
+          IntList at = index;
+          for (size_t i = 0; i < at.size(); ++i) at[i] = sizes[i] == 1 ? 0 : at[i];
+          ASSERT_EQ(out.get(index), row.get(at) + x.get(index)) << text(dtype, shape) << x.view.to_string();
+        });
       }
     }
   }

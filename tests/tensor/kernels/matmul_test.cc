@@ -154,6 +154,9 @@ TEST(Matmul, VectorsAlongTheSum) {  // around the registers of a row, and the ro
         check<double>(random, {}, 1, k, rows, plain);
         check<float>(random, {}, rows, k, 2, plain);
         check<double>(random, {2}, rows, k, 2, false);
+        check<BFloat16>(random, {}, rows, k, 1, plain);
+        check<Float16>(random, {}, 1, k, rows, plain);
+        check<Float16>(random, {2}, rows, k, 2, plain);
       }
   check<float>(random, {}, 3000, 300, 1, true);  // on threads
   check<float>(random, {}, 50000, 3, 1, true);
@@ -169,6 +172,27 @@ TEST(Matmul, FewSumsAcrossColumns) {  // around the registers of a column
       check<float>(random, {}, 2, k, rows, true);
       check<double>(random, {2}, 2, k, rows, true);
       check<float>(random, {}, rows, k, 2, false);
+      check<BFloat16>(random, {}, 1, k, rows, true);
+      check<Float16>(random, {2}, 2, k, rows, true);
+    }
+}
+TEST(Matmul, ManySumsAcrossColumns) {  // of f64, where memory holds them
+  Random random(24);
+  for (int64_t columns : {33, 100, 2047, 2048, 2049, 5000})
+    for (int64_t k : {63, 64, 65, 71, 72}) {
+      check<double>(random, {}, 1, k, columns, true);
+      check<double>(random, {}, 1, k, columns, false);
+    }
+  check<double>(random, {}, 1, 300, 20000, true);  // on threads
+}
+TEST(Matmul, FewSumsOfManyElements) {  // in parts
+  Random random(25);
+  for (int64_t k : {65536, 65537, 100001})
+    for (int64_t rows : {1, 3, 9}) {
+      check<double>(random, {}, rows, k, 1, true);
+      check<double>(random, {}, 2, k, rows, false);
+      check<Float16>(random, {}, rows, k, 1, true);
+      check<BFloat16>(random, {}, 1, k, 2, true);
     }
 }
 TEST(Matmul, BatchesOnThreads) {

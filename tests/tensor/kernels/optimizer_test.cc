@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 
 #include "tensor/core/error.h"
 #include "tensor/ops/optimizer_step.h"
@@ -130,6 +131,18 @@ TEST(OptimizerKernels, thread_count_does_not_matter) {
     EXPECT_EQ(results[0], results[2]) << name;
   }
   set_num_threads(before);
+}
+
+TEST(OptimizerKernels, an_infinite_parameter_without_decay_stays) {
+  const View view = View::contiguous({2});
+  for (const char* name : {"sgd", "sgd nesterov", "adam", "rmsprop", "rmsprop centered"}) {
+    std::vector<std::vector<float>> memory(5, std::vector<float>(2));
+    memory[0] = {-INFINITY, 1};
+    const auto at = [&](size_t k) { return Operand{memory[k].data(), &view, f32}; };
+    step(name, {at(0), at(1), at(2), at(3), at(4)}, 1);
+    EXPECT_EQ(memory[0][0], -INFINITY) << name;
+    EXPECT_EQ(memory[0][1], 1) << name;
+  }
 }
 
 TEST(OptimizerKernels, refuse_other_dtypes) {

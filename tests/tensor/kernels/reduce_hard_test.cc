@@ -125,6 +125,13 @@ TEST(ReduceHard, NormNeitherOverflowsNorVanishes) {
   EXPECT_NEAR(reduced(std::vector<double>(20000, 4e-310), kNorm) / (4e-310 * std::sqrt(20000.0)), 1, 1e-4);
   EXPECT_EQ(reduced(std::vector<double>{1.0, static_cast<double>(kInf)}, kNorm), kInf);
   EXPECT_EQ(reduced(std::vector<double>{0.0, 0.0}, kNorm), 0);
+  std::vector<double> rows(200, 1.0);  // one of two rows is out of the ordinary
+  std::fill_n(rows.begin(), 100, 1e200);
+  Array<double> norms{std::vector<double>(2), View::contiguous({2, 1})};
+  const View view = View::contiguous({2, 100});
+  kNorm(Operand{rows.data(), &view, f64}, IntList{1}, norms.operand());
+  EXPECT_NEAR(norms.memory[0] / 1e201, 1, 1e-12);
+  EXPECT_EQ(norms.memory[1], 10);
 }
 
 TEST(ReduceHard, NaNIsNotZero) {

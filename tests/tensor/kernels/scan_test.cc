@@ -8,7 +8,9 @@
 #include <cstring>
 
 #include "tensor/core/random.h"
+#include "tensor/functions/advanced_index.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
@@ -56,6 +58,43 @@ TEST(Cumprod, LinesSideBySideAreThoseOfEach) {
     const auto one = cumprod(x[line], 0).to_vector<double>();
     EXPECT_EQ(one, std::vector<double>(all.begin() + line * 50, all.begin() + (line + 1) * 50)) << line;
   }
+}
+
+/// The scans of each line of x alone.
+void check_lines(const Tensor& x, int64_t axis) {
+  const Tensor lines = movedim(x, axis, -1).reshape({-1, x.size(axis)});
+  const auto all = [&](const Tensor& y) { return movedim(y, axis, -1).reshape(lines.shape()); };
+  const Tensor sums = all(cumsum(x, axis)), products = all(cumprod(x, axis));
+  const auto found = cummax(x, axis);
+  const Tensor largest = all(found.values), positions = all(found.indices);
+  for (int64_t line = 0; line < lines.size(0); ++line) {
+    double sum = 0, product = 1, top = -INFINITY;
+    int64_t position = 0;
+    for (int64_t i = 0; i < lines.size(1); ++i) {
+      const double value = lines[line][i].item();
+      sum += value, product *= value;
+      if (value >= top) top = value, position = i;
+      const std::string where = text(x.dtype(), " ", x.shape(), ", axis ", axis, ", line ", line, ", ", i);
+      ASSERT_EQ(sums[line][i].item(), sum) << where;
+      ASSERT_EQ(products[line][i].item(), product) << where;
+      ASSERT_EQ(largest[line][i].item(), top) << where;
+      ASSERT_EQ(positions[line][i].item<int64_t>(), position) << where;
+    }
+  }
+}
+
+TEST(Scan, FewLinesAndShortOnes) {  // values whose sums and products are exact in 16 bits
+  manual_seed(7);
+  for (const DType dtype : {f32, f64, bf16, f16, i64, i8})
+    for (const Shape& shape : {Shape{9, 2}, {7, 10}, {6, 17}, {5, 33}, {40, 3}, {33, 1}, {3, 5, 4}, {2, 40, 31}}) {
+      const Tensor x = (randint(0, 2, shape) * 2 - 1).to(dtype);
+      for (int64_t axis = 0; axis < x.rank(); ++axis) {
+        check_lines(x, axis);
+        check_lines(stack({x, x}, -1).select(-1, 0), axis);
+        check_lines(x.transpose(0, 1), axis);
+        check_lines(x.index({Ellipsis, Slice(None, None, -1)}), axis);
+      }
+    }
 }
 
 TEST(Cumsum, LongLinesAreExactForIntegers) {

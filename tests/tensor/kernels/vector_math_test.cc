@@ -6,6 +6,7 @@
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/base/vector_compensated.h"
 #include "tensor/kernels/cpu/base/vector_special.h"
+#include "tests/reference/special.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft::testing {
@@ -179,28 +180,6 @@ double naive_lgamma(double x) {
   int sign = 0;
   return ::lgamma_r(x, &sign);
 }
-/// The sum of 1 / (x + k)^(n + 1), its end by Euler and Maclaurin.
-double naive_polygamma(int n, double x) {
-  if (n == 0 && x > 1e15) return std::log(x);
-  const auto term_at = [n](long double at) {
-    long double term = 1 / at;
-    for (int i = 0; i < n; ++i) term /= at;
-    return term;
-  };
-  long double sum = 0, y = x;
-  while (y < 60) sum += term_at(y), y += 1;
-  const long double term = term_at(y);
-  sum += (n == 0 ? -std::log(y) : term * y / n) + term / 2 + (n + 1) * term / y / 12;
-  const long double third = (n + 1.0L) * (n + 2) * (n + 3) * term / (y * y * y);
-  sum += third * (n + 4) * (n + 5) / (y * y) / 30240 - third / 720;
-  return static_cast<double>((n % 2 != 0 ? 1 : -1) * std::tgamma(n + 1.0L) * sum);
-}
-double naive_digamma(double x) {
-  if (x == 0) return -1 / x;
-  if (!(x < 0)) return naive_polygamma(0, x);
-  const double part = x - std::trunc(x);
-  return part == 0 ? std::nan("") : naive_polygamma(0, 1 - x) - M_PI / std::tan(M_PI * part);
-}
 /// The series of the modified Bessel function times e^-size, or its asymptotic one.
 long double naive_scaled_bessel_i(int order, double x) {
   const long double size = std::fabs(x);
@@ -228,7 +207,7 @@ TEST(VectorMath, special_functions) {
       above(naive_lgamma, std::numeric_limits<double>::infinity()));
   sweep_registers(
       "digamma", [](auto x) { return vmath::digamma(vmath::select(x < 0.0f, -1.0f - (x - x), x)); },
-      above(naive_digamma, std::nan("")));
+      above(reference::digamma, std::nan("")));
   const auto whole = [](int order) {
     return [order](double x) { return naive_scaled_bessel_i(order, x) * std::exp(std::fabs(x) * 1.0L); };
   };
@@ -251,11 +230,12 @@ TEST(VectorMath, gamma_functions_near_and_below_zeros) {
     const float near = static_cast<float>(i - 50000) * 1e-6f, below = -7e-5f * static_cast<float>(i + 1);
     for (float x : {1 + near, 2 + near, 0.3f + static_cast<float>(i) * 5e-5f}) {
       EXPECT_LE(ulps(of_gamma(x), naive_lgamma(double{x})), 1) << x;
-      EXPECT_LE(ulps(of_digamma(x + 0.46163f), naive_digamma(double{x + 0.46163f})), 1) << x;
-      for (int n : {1, 2, 3, 9}) EXPECT_LE(ulps(one(vmath::Polygamma(n), x), naive_polygamma(n, double{x})), 1) << x;
+      EXPECT_LE(ulps(of_digamma(x + 0.46163f), reference::digamma(double{x + 0.46163f})), 1) << x;
+      for (int n : {1, 2, 3, 9})
+        EXPECT_LE(ulps(one(vmath::Polygamma(n), x), reference::polygamma(n, double{x})), 1) << x;
     }
     for (bool gamma : {true, false}) {
-      const double want = gamma ? naive_lgamma(double{below}) : naive_digamma(double{below});
+      const double want = gamma ? naive_lgamma(double{below}) : reference::digamma(double{below});
       const float got = gamma ? of_gamma(below) : of_digamma(below);
       EXPECT_TRUE(ulps(got, want) <= 1 || std::fabs(got - want) < 1e-8) << below << ' ' << got << ' ' << want;
     }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/simd.h"
 
 namespace weft::kernels::cpu::simd {
@@ -55,3 +56,19 @@ void transpose_copy(const T* from, int64_t from_step, T* to, int64_t to_step, in
 }
 
 }  // namespace weft::kernels::cpu::simd
+
+namespace weft::kernels::cpu {
+
+/// to[j * to_step + i] = from[i * from_line + j * from_step] for lines i and elements j.
+template <class T>
+void to_columns(const T* from, int64_t from_line, int64_t from_step, T* to, int64_t to_step, int64_t lines,
+                int64_t length) {
+  using Bits = std::conditional_t<is_half<T>, uint16_t, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+  const Bits* source = reinterpret_cast<const Bits*>(from);
+  Bits* target = reinterpret_cast<Bits*>(to);
+  if (from_step == 1) return simd::transpose_copy(source, from_line, target, to_step, lines, length);
+  for (int64_t j = 0; j < length; ++j)
+    for (int64_t i = 0; i < lines; ++i) target[j * to_step + i] = source[i * from_line + j * from_step];
+}
+
+}  // namespace weft::kernels::cpu

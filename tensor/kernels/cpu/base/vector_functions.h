@@ -4,6 +4,7 @@
 #pragma once
 
 #include <concepts>
+#include <numbers>
 
 #include "tensor/kernels/cpu/base/vector_math.h"
 
@@ -155,8 +156,8 @@ namespace detail {
 /// atan2 of floats in double, where nothing overflows or vanishes, without the sign of y: the angle of the smaller size
 /// by the larger, at most pi / 4, mirrored to where it lies.
 template <class V> WEFT_SIMD V angle_of_doubles(V y, V x) {
-  constexpr double kPi = 3.14159265358979323846, kEighth = 0.41421356237309503;  // tan(pi / 8)
-  const V longest = splat<V>(1e300);                                             // infinities are as long as each other
+  constexpr double kPi = std::numbers::pi, kEighth = 0.41421356237309503;  // tan(pi / 8)
+  const V longest = splat<V>(1e300);                                       // infinities are as long as each other
   const V up = simd::smaller(absolute(y), longest), right = simd::smaller(absolute(x), longest);
   const V most = simd::larger(up, right) + 1e-300, least = simd::smaller(up, right);
   const auto far = least > most * kEighth;  // beyond pi / 8: pi / 4 less the angle between

@@ -1,4 +1,4 @@
-// Elementary functions of float lanes. V is a float or a register of them (simd.h): one text for both, without
+// Elementary functions of float lanes. V is a float or a register of them (simd.h): one source for both, without
 // branches, so that loops over single floats vectorise as well. No -ffast-math; NaN and infinities come out as IEEE-754
 // wants. Of doubles there are registers only: exp here, the other functions in vector_library.h.
 //

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <numbers>
 #include <vector>
 
 #include "tensor/kernels/cpu/base/vector_functions.h"
@@ -17,7 +18,7 @@ template <class V> WEFT_SIMD V exp_to_float(V x) { return exp2_of_doubles(x * 1.
 /// or exact.
 template <class V> struct Turn { V rest, sine, cosine; };
 template <bool exact = false, class V> WEFT_SIMD Turn<V> turn_of(V x) {
-  constexpr double kRounder = FloatFormat<double>::kRounder, kPi = 3.14159265358979323846;
+  constexpr double kRounder = FloatFormat<double>::kRounder, kPi = std::numbers::pi;
   x = simd::larger(splat<V>(exact ? -0x1p51 : -0x1p40), x);
   const V r = x - ((x + kRounder) - kRounder), a = r * kPi, z = a * a;
   if constexpr (exact) return {r, sin(a), cos(a)};
@@ -30,7 +31,7 @@ template <bool exact = false, class V> WEFT_SIMD Turn<V> turn_of(V x) {
 /// log |Gamma(x)|: Stirling's series from 3.5 on (M. Abramowitz and I. Stegun, 6.1.41), below it (x - 2) times a fit on
 /// [1.5, 3.5), to which x steps up (6.1.15); reflection below 0 (6.1.17).
 template <class V> WEFT_SIMD V lgamma_of_doubles(V x) {
-  constexpr double kPi = 3.14159265358979323846, kInf = std::numeric_limits<double>::infinity();
+  constexpr double kPi = std::numbers::pi, kInf = std::numeric_limits<double>::infinity();
   const V t = select(x < 0.0, 1.0 - x, x), one = splat<V>(1.0);
   const V y = select(t < 0.5, t + 2.0, select(t < 1.5, t + 1.0, t));
   const V stepped = select(t < 0.5, t * (t + 1.0), select(t < 1.5, t, one));
@@ -51,7 +52,7 @@ template <class V> WEFT_SIMD V lgamma_of_doubles(V x) {
 /// The derivative of log Gamma(x): an asymptotic series from 3.5 on (M. Abramowitz and I. Stegun, 6.3.18), below it (x
 /// less the zero) times a fit on [1, 3.5), to which x steps up (6.3.5); reflection below 0 (6.3.7).
 template <class V> WEFT_SIMD V digamma_of_doubles(V x) {
-  constexpr double kPi = 3.14159265358979323846, kInf = std::numeric_limits<double>::infinity();
+  constexpr double kPi = std::numbers::pi, kInf = std::numeric_limits<double>::infinity();
   const V t = select(x < 0.0, 1.0 - x, x), y = select(t < 1.0, t + 1.0, t);
   constexpr double kFit[] = {
       -6.4896332261130041e-06, 1.4606661487445044e-05, 7.6789338760517884e-06,  -1.7255500387425797e-05,
@@ -127,7 +128,7 @@ class Polygamma {
         sign_(n % 2 != 0 ? 1 : -1),
         scale_(sign_ * std::tgamma(static_cast<double>(n) + 1)),
         cotangent_(detail::cotangent_derivative(n < 171 ? n : 171)),  // 171! is infinite
-        power_(std::pow(3.14159265358979323846, n + 1)) {}
+        power_(std::pow(std::numbers::pi, n + 1)) {}
   Doubles operator()(Doubles x) const { return of_doubles<12>(x); }
   template <class V> V operator()(V x) const {
     return detail::in_doubles([this](auto v) { return this->template of_doubles<4>(v); }, x);

@@ -140,11 +140,7 @@ bool needs_no_tiles(const Matrix<const T>& a, const Matrix<const T>& b, const Ma
         for (int64_t j = 0; j < c.columns; ++j) c.at(i, j) = T{};
     return true;
   }
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    if (loops_forced()) return false;
-    if (narrow_product<T>(a, b, c, accumulate)) return true;
-    if (a.rows <= 2) return narrow_product<T>(b.transposed(), a.transposed(), c.transposed(), accumulate);
-  }
+  if constexpr (!std::is_integral_v<T>) return !loops_forced() && narrow_product<T, T>(a, b, c, accumulate);
   return false;
 }
 
@@ -157,8 +153,8 @@ void own_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T
 
 template <class T> void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
   if (needs_no_tiles(a, b, c, accumulate)) return;
-  if constexpr (std::is_same_v<Compute<T>, float>)
-    if (is_long_sum(c.rows, c.columns, a.columns)) return gemm_by_parts(a, b, c, accumulate);
+  if constexpr (!std::is_integral_v<T>)
+    if (is_long_sum(a, b)) return gemm_by_parts(a, b, c, accumulate);
   if constexpr (std::is_same_v<T, float>) {
     f32_gemm(a, b, c, accumulate);
   } else if constexpr (std::is_same_v<T, double>) {
@@ -178,7 +174,7 @@ namespace {
 /// Whether libraries take the operands of a product as they are, after this.
 template <class T, class Out> bool normalize_for_library(Matrix<const T>& a, Matrix<const T>& b, Matrix<Out>& c) {
   if (c.rows == 0 || c.columns == 0 || a.columns == 0 || is_tiny(a, b) || loops_forced()) return false;
-  if (is_long_sum(c.rows, c.columns, a.columns)) return false;
+  if (is_long_sum(a, b)) return false;
   a = normalized(a), b = normalized(b), c = normalized(c);
   const bool rows_out = c.column_stride == 1 && c.row_stride >= c.columns;
   return rows_out && onednn::is_blas(a) && onednn::is_blas(b);
@@ -202,13 +198,14 @@ void widening_gemm(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>
 }
 
 bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c) {
+  if (is_dots(a, b)) return false;  // gemm() is faster, with the bias after it
   if (!normalize_for_library(a, b, c)) return false;
   fast_half_gemm<BFloat16>(a, b, c, false, bias);
   return true;
 }
 
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {
-  if (is_dots(a, b)) return false;  // gemm() is faster, with the bias after it
+  if (is_dots(a, b)) return false;
   if (!normalize_for_library(a, b, c)) return false;
   if (prefers_packed(a, b)) {
     packed_gemm<float>(a, b, c, false, bias);

@@ -1,4 +1,4 @@
-// Products whose sums have more elements than one running sum in f32 can take.
+// Products whose sums have more elements than one running sum in f32 can take, or than one thread should.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/kernels/cpu/gemm/narrow_product.h"
 
 namespace weft::kernels::cpu {
 
@@ -17,15 +18,17 @@ inline constexpr int64_t kLongestSum = 1 << 18, kLongestOfFew = 1 << 16, kPartOf
 inline bool has_few_results(int64_t rows, int64_t columns) {
   return rows <= kFewResults && columns <= kFewResults / rows;
 }
-inline bool is_long_sum(int64_t rows, int64_t columns, int64_t length) {
-  return length > (has_few_results(rows, columns) ? kLongestOfFew : kLongestSum);
+template <class T> bool is_long_sum(const Matrix<const T>& a, const Matrix<const T>& b) {
+  if (has_few_results(a.rows, b.columns)) return a.columns > kLongestOfFew;
+  return std::is_same_v<Compute<T>, float> && a.columns > kLongestSum;
 }
 
 /// c = a b of a part of the sum.
-template <class T> void part_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<float>& c) {
-  if constexpr (std::is_same_v<T, float>) {
-    gemm<float>(a, b, c);
+template <class T> void part_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<Compute<T>>& c) {
+  if constexpr (!is_half<T>) {
+    gemm<T>(a, b, c);
   } else {
+    if (narrow_product<T, float>(a, b, c, false)) return;
     const Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
     const auto wide_a = row_major(left.data(), a.rows, a.columns);
     const auto wide_b = row_major(right.data(), b.columns, b.rows).transposed();
@@ -35,16 +38,17 @@ template <class T> void part_product(const Matrix<const T>& a, const Matrix<cons
   }
 }
 
-/// gemm() of f32, bf16 or f16 for a long sum.
+/// gemm() of f32, f64, bf16 or f16 for a long sum.
 template <class T>
 void gemm_by_parts(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
-  for (const auto& x : {a, b}) (void)checked_bytes(checked_multiply(x.rows, x.columns), sizeof(float));
+  using C = Compute<T>;
+  for (const auto& x : {a, b}) (void)checked_bytes(checked_multiply(x.rows, x.columns), sizeof(C));
   const bool few = has_few_results(c.rows, c.columns);
   const int64_t parts = ceil_div(a.columns, few ? kPartOfFew : kLongestSum), length = ceil_div(a.columns, parts);
   const int64_t together = few ? std::min<int64_t>(parts, 1024) : 1;  // parts of few results are computed side by side
   const int64_t size = checked_multiply(c.rows, c.columns);
   const Scratch<double> sums(size);
-  const Scratch<float> products(together * size);
+  const Scratch<C> products(together * size);
   std::fill_n(sums.data(), size, 0.0);
   for (int64_t first = 0; first < parts; first += together) {
     const int64_t count = std::min(together, parts - first);
@@ -61,8 +65,8 @@ void gemm_by_parts(const Matrix<const T>& a, const Matrix<const T>& b, const Mat
   for (int64_t i = 0; i < c.rows; ++i)
     for (int64_t j = 0; j < c.columns; ++j) {
       T& to = c.at(i, j);
-      const double before = accumulate ? static_cast<double>(static_cast<float>(to)) : 0;
-      to = static_cast<T>(static_cast<float>(before + sums.data()[i * c.columns + j]));
+      const double before = accumulate ? static_cast<double>(static_cast<C>(to)) : 0;
+      to = static_cast<T>(static_cast<C>(before + sums.data()[i * c.columns + j]));
     }
 }
 

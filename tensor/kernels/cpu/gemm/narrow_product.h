@@ -1,12 +1,14 @@
 // Products with one or two columns, where a product by tiles would use as many lanes of each register. dot_rows: the
 // elements of each row are neighbours in memory, as the column's are, so that each result is a dot product along the
-// registers. sum_columns: the elements of each column of the matrix are neighbours, and registers hold all sums.
+// registers. sum_columns and add_columns: the elements of each column of the matrix are neighbours; registers hold all
+// sums of few rows, and memory those of many. bf16 and f16 are multiplied and summed in f32, and rounded once.
 #pragma once
 
 #include <algorithm>
 #include <utility>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/loop_gemm.h"
@@ -43,54 +45,52 @@ inline constexpr int kDotRows = simd::kVectorBytes == 64 ? 8 : 4;
 
 /// The dot products of kRows (a power of two) rows, `stride` apart, with b, to (or added to) c. Two registers for each:
 /// two sums that do not wait for each other, added at last.
-template <class T, int kRows>
-inline void dot_block(const T* a, int64_t stride, const T* b, int64_t length, T* c, int64_t c_stride, bool accumulate) {
-  constexpr int N = simd::kLanes<T>;
-  simd::Vec<T> even[kRows] = {}, odd[kRows] = {};
+template <class T, class Out, int kRows, class C = Compute<T>>
+inline void dot_block(const T* a, int64_t stride, const T* b, int64_t length, Out* c, int64_t c_stride,
+                      bool accumulate) {
+  constexpr int N = simd::kLanes<C>;
+  simd::Vec<C> even[kRows] = {}, odd[kRows] = {};
   int64_t k = 0;
   for (; k + 2 * N <= length; k += 2 * N) {
-    const simd::Vec<T> first = simd::load<T>(b + k), second = simd::load<T>(b + k + N);
+    const simd::Vec<C> first = simd::load<C>(b + k), second = simd::load<C>(b + k + N);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      even[r] += simd::load<T>(a + r * stride + k) * first;
-      odd[r] += simd::load<T>(a + r * stride + k + N) * second;
+      even[r] += simd::load<C>(a + r * stride + k) * first;
+      odd[r] += simd::load<C>(a + r * stride + k + N) * second;
     }
   }
   for (; k < length; k += N) {
     const auto count = static_cast<int>(std::min<int64_t>(N, length - k));
-    const simd::Vec<T> first = simd::load_part<T>(b + k, count);
+    const simd::Vec<C> first = simd::load_part<C>(b + k, count);
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) even[r] += simd::load_part<T>(a + r * stride + k, count) * first;
+    for (int r = 0; r < kRows; ++r) even[r] += simd::load_part<C>(a + r * stride + k, count) * first;
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) even[r] += odd[r];
-  detail::fold_rows<T, kRows>(even);
-  T sums[N];
-  simd::store<T>(sums, even[0]);
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) c[r * c_stride] = accumulate ? c[r * c_stride] + sums[r] : sums[r];
+  detail::fold_rows<C, kRows>(even);
+  put_part<C, N>(even[0], c, c_stride, kRows, accumulate);
 }
 
 /// The dot products of N rows (a register's lanes, `stride` apart) of kVectors registers, the last with `last`
 /// elements, with b. One sum for each.
-template <class T, int kVectors>
-inline void short_dots(const T* a, int64_t stride, const T* b, int last, T* c, int64_t c_stride, bool accumulate) {
-  constexpr int N = simd::kLanes<T>, kBefore = (kVectors - 1) * N;
+template <class T, class Out, int kVectors, class C = Compute<T>>
+inline void short_dots(const T* a, int64_t stride, const T* b, int last, Out* c, int64_t c_stride, bool accumulate) {
+  constexpr int N = simd::kLanes<C>, kBefore = (kVectors - 1) * N;
   static_assert(kVectors <= 2);
-  const simd::Vec<T> end = simd::load_part<T>(b + kBefore, last);
-  simd::Vec<T> rows[N];
+  const simd::Vec<C> end = simd::load_part<C>(b + kBefore, last);
+  simd::Vec<C> rows[N];
 #pragma GCC unroll 16
   for (int r = 0; r < N; ++r) {
     __builtin_prefetch(a + r * stride + kPrefetchElements<T>);
-    rows[r] = simd::load_part<T>(a + r * stride + kBefore, last) * end;
+    rows[r] = simd::load_part<C>(a + r * stride + kBefore, last) * end;
   }
   if constexpr (kVectors == 2) {
-    const simd::Vec<T> start = simd::load<T>(b);
+    const simd::Vec<C> start = simd::load<C>(b);
 #pragma GCC unroll 16
-    for (int r = 0; r < N; ++r) rows[r] += simd::load<T>(a + r * stride) * start;
+    for (int r = 0; r < N; ++r) rows[r] += simd::load<C>(a + r * stride) * start;
   }
-  detail::fold_rows<T, N>(rows);
-  put_part<T, N>(rows[0], c, c_stride, N, accumulate);
+  detail::fold_rows<C, N>(rows);
+  put_part<C, N>(rows[0], c, c_stride, N, accumulate);
 }
 
 /// Elements of a sum: threads should share a longer one.
@@ -104,30 +104,32 @@ template <class T> bool is_dots(const Matrix<const T>& a, const Matrix<const T>&
 }
 
 /// Rows [begin, end) of c = a b (+ c) for one column b.
-template <class T>
-void dot_range(const Matrix<const T>& a, const T* b, const Matrix<T>& c, bool accumulate, int64_t begin, int64_t end) {
-  constexpr int N = simd::kLanes<T>;
+template <class T, class Out>
+void dot_range(const Matrix<const T>& a, const T* b, const Matrix<Out>& c, bool accumulate, int64_t begin,
+               int64_t end) {
+  constexpr int N = simd::kLanes<Compute<T>>;
   const auto last = static_cast<int>((a.columns - 1) % N + 1);
   int64_t i = begin;
   for (; a.columns <= 2 * N && i + N <= end; i += N)
-    (a.columns <= N ? short_dots<T, 1> : short_dots<T, 2>)(&a.at(i, 0), a.row_stride, b, last, &c.at(i, 0),
-                                                           c.row_stride, accumulate);
+    (a.columns <= N ? short_dots<T, Out, 1> : short_dots<T, Out, 2>)(&a.at(i, 0), a.row_stride, b, last, &c.at(i, 0),
+                                                                     c.row_stride, accumulate);
   for (; i + kDotRows <= end; i += kDotRows)
-    dot_block<T, kDotRows>(&a.at(i, 0), a.row_stride, b, a.columns, &c.at(i, 0), c.row_stride, accumulate);
-  for (; i < end; ++i) dot_block<T, 1>(&a.at(i, 0), a.row_stride, b, a.columns, &c.at(i, 0), c.row_stride, accumulate);
+    dot_block<T, Out, kDotRows>(&a.at(i, 0), a.row_stride, b, a.columns, &c.at(i, 0), c.row_stride, accumulate);
+  for (; i < end; ++i)
+    dot_block<T, Out, 1>(&a.at(i, 0), a.row_stride, b, a.columns, &c.at(i, 0), c.row_stride, accumulate);
 }
 
 /// c = a b (+ c) for a product that is_dots(). No size is 0.
-template <class T>
-void dot_rows(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
-  constexpr int N = simd::kLanes<T>;
+template <class T, class Out>
+void dot_rows(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<Out>& c, bool accumulate) {
+  constexpr int N = simd::kLanes<Compute<T>>;
   constexpr int64_t kGrain = 1 << 17;                                    // multiplications
   const int64_t row = std::max<int64_t>(a.columns, N / 2) * b.columns;   // short rows take no less time
   const int64_t together = N * std::max<int64_t>(1, (1 << 12) / (row));  // rows that stay in the L1 cache
   const auto run = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += together)
       for (int64_t j = 0; j < b.columns; ++j)
-        dot_range<T>(a, &b.at(0, j), c.block(0, j, c.rows, 1), accumulate, i, std::min(i + together, end));
+        dot_range<T, Out>(a, &b.at(0, j), c.block(0, j, c.rows, 1), accumulate, i, std::min(i + together, end));
   };
   if (a.rows * row <= kGrain) return run(0, a.rows);
   parallel_for(a.rows, N * ceil_div(kGrain, N * row), run);
@@ -135,20 +137,20 @@ void dot_rows(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T
 
 /// c = a b (+ c) for kColumns columns and a of kVectors registers of rows, the last with `last` of them: each column of
 /// a times its element of b is added to registers, of which several sets do not wait for each other.
-template <class T, int kVectors, int kColumns>
-inline void sum_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, int last,
+template <class T, class Out, int kVectors, int kColumns, class C = Compute<T>>
+inline void sum_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<Out>& c, int last,
                         bool accumulate) {
-  constexpr int N = simd::kLanes<T>, kSums = std::max(1, std::min(4, 8 / (kVectors * kColumns)));
-  simd::Vec<T> sums[kSums][kColumns][kVectors] = {};
-  const auto add = [&](simd::Vec<T>(*sum)[kVectors], int64_t k) __attribute__((always_inline)) {
+  constexpr int N = simd::kLanes<C>, kSums = std::max(1, std::min(4, 8 / (kVectors * kColumns)));
+  simd::Vec<C> sums[kSums][kColumns][kVectors] = {};
+  const auto add = [&](simd::Vec<C>(*sum)[kVectors], int64_t k) __attribute__((always_inline)) {
     const T* column = a.data + k * a.column_stride;
     __builtin_prefetch(column + kPrefetchElements<T>);
 #pragma GCC unroll 2
     for (int j = 0; j < kColumns; ++j) {
-      const simd::Vec<T> factor = simd::splat<T>(b.data[k * b.row_stride + j * b.column_stride]);
+      const auto factor = simd::splat<C>(static_cast<C>(b.data[k * b.row_stride + j * b.column_stride]));
 #pragma GCC unroll 4
-      for (int v = 0; v + 1 < kVectors; ++v) sum[j][v] += simd::load<T>(column + v * N) * factor;
-      sum[j][kVectors - 1] += simd::load_part<T>(column + (kVectors - 1) * N, last) * factor;
+      for (int v = 0; v + 1 < kVectors; ++v) sum[j][v] += simd::load<C>(column + v * N) * factor;
+      sum[j][kVectors - 1] += simd::load_part<C>(column + (kVectors - 1) * N, last) * factor;
     }
   };
   int64_t k = 0;
@@ -163,21 +165,56 @@ inline void sum_columns(const Matrix<const T>& a, const Matrix<const T>& b, cons
     for (int v = 0; v < kVectors; ++v) {
 #pragma GCC unroll 4
       for (int s = 1; s < kSums; ++s) sums[0][j][v] += sums[s][j][v];
-      put_part<T, N>(sums[0][j][v], &c.at(v * N, j), c.row_stride, v + 1 < kVectors ? N : last, accumulate);
+      put_part<C, N>(sums[0][j][v], &c.at(v * N, j), c.row_stride, v + 1 < kVectors ? N : last, accumulate);
     }
 }
 
-/// c = a b (+ c) for one or two columns b, where it is a product that these kernels take. False where it is none:
-/// nothing was done. No size is 0.
+/// Rows [begin, end) of c = a b (+ c) for one column b: each element of b times its column of a, eight at a time, is
+/// added to c in memory. c's rows are neighbours.
 template <class T>
-bool narrow_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
+void add_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate, int64_t begin,
+                 int64_t end) {
   constexpr int N = simd::kLanes<T>;
-  if (is_dots(a, b)) return dot_rows<T>(a, b, c, accumulate), true;
-  if (b.columns > 2 || a.row_stride != 1 || a.rows < 2 || a.rows > 4 * N || a.columns > kLongestDot) return false;
+  constexpr int64_t kRows = 16384 / sizeof(T);  // half of the L1 cache
+  const auto add = [&]<int kColumns>(int64_t first, int64_t rows, int64_t k, bool adds) {
+    simd::Vec<T> factor[kColumns];
+    for (int s = 0; s < kColumns; ++s) factor[s] = simd::splat<T>(b.data[(k + s) * b.row_stride]);
+    for (int64_t i = first; i < first + rows; i += N) {
+      const auto count = static_cast<int>(std::min<int64_t>(N, first + rows - i));
+      simd::Vec<T> sum = adds ? simd::load_part<T>(c.data + i, count) : simd::Vec<T>{};
+#pragma GCC unroll 8
+      for (int s = 0; s < kColumns; ++s)
+        sum += simd::load_part<T>(a.data + (k + s) * a.column_stride + i, count) * factor[s];
+      simd::store_part<T>(c.data + i, sum, count);
+    }
+  };
+  for (int64_t first = begin; first < end; first += kRows) {
+    const int64_t rows = std::min(kRows, end - first);
+    int64_t k = 0;
+    for (; k + 8 <= a.columns; k += 8) add.template operator()<8>(first, rows, k, accumulate || k > 0);
+    for (; k < a.columns; ++k) add.template operator()<1>(first, rows, k, accumulate || k > 0);
+  }
+}
+
+/// narrow_product() of one or two columns b.
+template <class T, class Out>
+bool product_of_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<Out>& c, bool accumulate) {
+  constexpr int N = simd::kLanes<Compute<T>>;
+  if (is_dots(a, b)) return dot_rows<T, Out>(a, b, c, accumulate), true;
+  if (b.columns > 2 || a.row_stride != 1 || a.rows < 2 || a.columns > kLongestDot) return false;
+  if (a.rows > 4 * N) {
+    if constexpr (std::is_same_v<T, double> && std::is_same_v<Out, double>) {   // f32 has sgemm, as fast
+      if (b.columns != 1 || c.row_stride != 1 || a.columns < 64) return false;  // short sums: the packed product
+      parallel_for(a.rows, ceil_div(int64_t{1} << 17, a.columns * N) * N,
+                   [&](int64_t begin, int64_t end) { add_columns<T>(a, b, c, accumulate, begin, end); });
+      return true;
+    }
+    return false;
+  }
   const int vectors = static_cast<int>(ceil_div(a.rows, int64_t{N}));
   const int last = static_cast<int>(a.rows) - (vectors - 1) * N;
   const auto run = [&]<int kVectors>() {
-    (b.columns == 1 ? sum_columns<T, kVectors, 1> : sum_columns<T, kVectors, 2>)(a, b, c, last, accumulate);
+    (b.columns == 1 ? sum_columns<T, Out, kVectors, 1> : sum_columns<T, Out, kVectors, 2>)(a, b, c, last, accumulate);
     return true;
   };
   switch (vectors) {
@@ -186,6 +223,14 @@ bool narrow_product(const Matrix<const T>& a, const Matrix<const T>& b, const Ma
     case 3: return run.template operator()<3>();
     default: return run.template operator()<4>();
   }
+}
+
+/// c = a b (+ c) for one or two columns b, or rows a, where it is a product that these kernels take. False where it is
+/// none: nothing was done. No size is 0.
+template <class T, class Out>
+bool narrow_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<Out>& c, bool accumulate) {
+  if (product_of_columns<T, Out>(a, b, c, accumulate)) return true;
+  return a.rows <= 2 && product_of_columns<T, Out>(b.transposed(), a.transposed(), c.transposed(), accumulate);
 }
 
 }  // namespace weft::kernels::cpu

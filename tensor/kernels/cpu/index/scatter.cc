@@ -143,6 +143,40 @@ template <class T> bool add_to_row(const Operand& src, const Operand& index, con
   return true;
 }
 
+/// Whether the index names one element in each row along the last axis: nothing is combined twice.
+bool is_one_each(const Operand& src, const Operand& index, const SliceIndex& list, int64_t axis) {
+  return axis == src.rank() - 1 && src.size(axis) == 1 && !list.names_slices(index);
+}
+
+/// into[.., list[i]] = f(into[.., list[i]], src[i]), computed in A, where it is one element each. False: an index is
+/// bad.
+template <class T, class A, class F>
+bool scatter_one_each(const Operand& src, const IndexList& list, const Operand& into, const F& f) {
+  const int64_t last = into.rank() - 1, size = into.size(last), step = into.stride(last);
+  const Nest rows = rows_of(src, last, into), outer = rows.outer();
+  const NestAxis run = rows.rank > 0 ? rows.inner() : NestAxis{1, 0, 0};
+  const T* const from = src.data<T>();
+  T* const to = into.data<T>();
+  std::atomic<bool> bad = false;
+  parallel_for(list.count(), kIndexGrain, [&, from, to, size, step](int64_t begin, int64_t end) {
+    NestWalk walk(outer, begin / run.size);
+    for (int64_t i = begin; i < end; walk.next()) {
+      const int64_t first = i % run.size, count = std::min(run.size - first, end - i), in = run.in, out = run.out;
+      const int64_t* const indices = list.data() + i;
+      const T* const values = from + walk.in() + first * in;
+      T* const elements = to + walk.out() + first * out;
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t at = indices[k];
+        if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size)) return bad.store(true);
+        T& element = elements[k * out + at * step];
+        element = static_cast<T>(f(static_cast<A>(element), static_cast<A>(values[k * in])));
+      }
+      i += count;
+    }
+  });
+  return !bad;
+}
+
 /// out = x, unless the op writes in place; then `f` along the rows of `axis`, computed in Accumulator<T> or in T.
 template <class T, bool kWiden, class F>
 void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis,
@@ -152,10 +186,16 @@ void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_
   const bool in_place = x_any.base == out_any.base, slices = list.names_slices(index.operand);
   RowStart start{.checks = !in_place && !kWiden && !slices};
   if (!start.checks) list.list.check(out.operand.size(axis));
-  if (start.checks && starts_rows(src.operand, axis, out.operand))
+  const bool one_each = is_one_each(src.operand, index.operand, list, axis);
+  if (start.checks && !one_each && starts_rows(src.operand, axis, out.operand))
     start.x = &x.operand;
   else if (!in_place)
     copy(x_any, out_any);
+  if (one_each) {
+    using A = std::conditional_t<kWiden, Accumulator<T>, T>;
+    if (!scatter_one_each<T, A>(src.operand, list.list, out.operand, f)) list.list.check(out.operand.size(axis));
+    return;
+  }
   if constexpr (kWiden)
     scatter_widened<T>(src.operand, index.operand, list, axis, out.operand, f);
   else if (slices)
@@ -187,16 +227,21 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
   }
   const SliceIndex slices(index, axis);
   const IndexList& list = slices.list;
+  if (is_one_each(src, index, slices, axis)) {
+    fill(into, 0);
+    const auto sum_with_zero = []<class T>(T, T value) { return value + 0; };
+    bool good = true;
+    visit_number(src.dtype, [&]<class T>() { good = scatter_one_each<T, T>(src, list, into, sum_with_zero); });
+    if (!good) list.check(into.size(axis));
+    return;
+  }
   const bool checks = size_of(into.dtype) >= sizeof(float) && !slices.names_slices(index);
   if (!checks) list.check(into.size(axis));
   const RowStart start{.zeros = checks && starts_rows(src, axis, into), .checks = checks};
   if (!start.zeros) fill(into, 0);
   visit_number(src.dtype, [&]<class T>() {
     if constexpr (kWidens<T>) {
-      if (src.size(axis) > 1 || slices.names_slices(index))
-        scatter_widened<T>(src, index, slices, axis, into, Adding{});
-      else  // nothing is summed
-        scatter_rows<T>(src, list, axis, into, [](T, T value) { return value + 0; });
+      scatter_widened<T>(src, index, slices, axis, into, Adding{});
     } else if (slices.names_slices(index)) {
       scatter_slices<T>(src, list, slice_layout(index, axis, slices.first, into, src), into, Adding{});
     } else {

@@ -1,9 +1,11 @@
 #include "tensor/kernels/cpu/loops/elementwise.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/merge_axes.h"
+#include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 
 namespace weft::kernels::cpu {
@@ -13,6 +15,10 @@ namespace {
 // that is copied into the first operand's order before it is used, and of one that `inner` takes as it lies. The latter
 // is longer: it goes straight from memory to memory, and long runs of what is written keep its lines together.
 constexpr int64_t kTile = 32, kLongColumns = 256, kLongRows = 64;
+
+// Rows up to this long that one operand repeats (a bias) are walked as longer ones, of about so many elements, from a
+// buffer that holds the operand several times.
+constexpr int64_t kShortRow = 64, kRepeatedRow = 1024, kLargestElement = 8;
 
 // The loop's axes, innermost first, with the bytes each operand steps; always at least two of them.
 struct Plan {
@@ -39,6 +45,8 @@ struct Plan {
   void merge();
   void choose_tiles(const Operand* list, uint32_t readable);
   void fill_up();
+  bool repeats_rows(uint32_t readable) const;
+  bool changes_rows() const;
 };
 
 void Plan::take(const Operand* list) {
@@ -99,6 +107,26 @@ void Plan::fill_up() {
     shape[rank] = 1;
     std::fill_n(step[rank], operands, 0);
   }
+}
+
+// Whether rows are short, and each operand goes on from row to row or repeats its row.
+bool Plan::repeats_rows(uint32_t readable) const {
+  if (rank < 2 || shape[0] > kShortRow || shape[1] < std::max<int64_t>(16, 4 * shape[0])) return false;
+  bool any = false;
+  for (int k = 0; k < operands; ++k) {
+    if (step[1][k] == shape[0] * step[0][k]) continue;
+    if (step[1][k] != 0 || (readable >> k & 1u) == 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Whether a repeated row is another one somewhere along the outer axes.
+bool Plan::changes_rows() const {
+  for (int k = 0; k < operands; ++k)
+    for (int axis = 2; axis < rank; ++axis)
+      if (step[1][k] != shape[0] * step[0][k] && step[axis][k] != 0) return true;
+  return false;
 }
 
 // The rows of a plan: a position along the axes from `first` on.
@@ -220,6 +248,66 @@ class Runner {
   const void* context_;
 };
 
+void run(const Plan& plan, int64_t grain, InnerLoop inner, const void* context) {
+  const Runner runner(plan, inner, context);
+  int64_t rows = 1;
+  for (int axis = 1; axis < plan.rank; ++axis) rows *= plan.shape[axis];
+  const int64_t columns = plan.shape[0];
+  if (grain == 0 || (rows * columns < 2 * grain && !plan.tiled)) return runner.rows(0, rows);
+  if (plan.tiled) {
+    const int64_t per_plane = ceil_div(plan.shape[1], plan.tile_rows());
+    return parallel_for(rows / plan.shape[1] * per_plane, grain / (columns * plan.tile_rows()) + 1,
+                        [&](int64_t begin, int64_t end) { runner.bands(begin, end, per_plane); });
+  }
+  if (columns < 2 * kLoopChunk)
+    return parallel_for(rows, grain / columns + 1, [&](int64_t begin, int64_t end) { runner.rows(begin, end); });
+  const int64_t per_row = ceil_div(columns, kLoopChunk);
+  parallel_for(rows * per_row, grain / kLoopChunk + 1,
+               [&](int64_t begin, int64_t end) { runner.chunks(begin, end, per_row); });
+}
+
+// A plan that repeats_rows() and never changes them: with rows as long as several, and then with what is left.
+void run_repeated(const Operand* list, const Plan& plan, int64_t grain, InnerLoop inner, const void* context) {
+  const int64_t columns = plan.shape[0], times = std::min(plan.shape[1] / 4, kRepeatedRow / columns);
+  const Scratch<char> repeated(plan.operands * kRepeatedRow * kLargestElement);
+  Plan whole = plan, rest = plan;
+  whole.shape[0] = times * columns, whole.shape[1] = plan.shape[1] / times;
+  rest.shape[0] = plan.shape[1] % times * columns, rest.shape[1] = 1;
+  for (int k = 0; k < plan.operands; ++k) {
+    if (plan.step[1][k] == columns * plan.step[0][k]) {
+      whole.step[1][k] = times * plan.step[1][k];
+      rest.base[k] += whole.shape[1] * whole.step[1][k];
+      continue;
+    }
+    const auto size = static_cast<int64_t>(size_of(list[k].dtype));
+    char* copy = repeated.data() + k * kRepeatedRow * kLargestElement;
+    const int64_t row = columns * size, bytes = times * row;
+    for (int64_t i = 0; i < columns; ++i)
+      std::memcpy(copy + i * size, plan.base[k] + i * plan.step[0][k], static_cast<size_t>(size));
+    for (int64_t filled = row; filled < bytes; filled *= 2)
+      std::memcpy(copy + filled, copy, static_cast<size_t>(std::min(filled, bytes - filled)));
+    whole.base[k] = rest.base[k] = copy;
+    whole.step[0][k] = rest.step[0][k] = size;
+  }
+  run(whole, grain, inner, context);
+  if (rest.shape[0] > 0) run(rest, grain, inner, context);
+}
+
+// A plan that repeats_rows(): plane by plane, if they change and planes are large enough to be worth it.
+void run_repeating(const Operand* list, const Plan& plan, int64_t grain, InnerLoop inner, const void* context) {
+  if (!plan.changes_rows()) return run_repeated(list, plan, grain, inner, context);
+  if (plan.shape[0] * plan.shape[1] < 8 * kRepeatedRow) return run(plan, grain, inner, context);
+  int64_t planes = 1;
+  for (int axis = 2; axis < plan.rank; ++axis) planes *= plan.shape[axis];
+  Position at(plan, 2, 0);
+  for (int64_t i = 0; i < planes; ++i, at.advance(1)) {
+    Plan plane = plan;
+    plane.rank = 2;
+    std::copy_n(at.pointers, plan.operands, plane.base);
+    run_repeated(list, plane, grain, inner, context);
+  }
+}
+
 // Operands that are all row-major, as one row.
 void flat_loop(const Operand* operands, int count, int64_t total, int64_t grain, InnerLoop inner, const void* context) {
   char* base[kMaxLoopOperands];
@@ -257,19 +345,9 @@ void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop i
   const bool ordered = grain == 0;
   if (!ordered) plan.choose_tiles(operands, readable);
   plan.fill_up();
-  const Runner runner(plan, inner, context);
-  const int64_t columns = plan.shape[0], rows = total / columns;
-  if (ordered || (total < 2 * grain && !plan.tiled)) return runner.rows(0, rows);
-  if (plan.tiled) {
-    const int64_t per_plane = (plan.shape[1] + plan.tile_rows() - 1) / plan.tile_rows();
-    return parallel_for(rows / plan.shape[1] * per_plane, grain / (columns * plan.tile_rows()) + 1,
-                        [&](int64_t begin, int64_t end) { runner.bands(begin, end, per_plane); });
-  }
-  if (columns < 2 * kLoopChunk)
-    return parallel_for(rows, grain / columns + 1, [&](int64_t begin, int64_t end) { runner.rows(begin, end); });
-  const int64_t per_row = ceil_div(columns, kLoopChunk);
-  parallel_for(rows * per_row, grain / kLoopChunk + 1,
-               [&](int64_t begin, int64_t end) { runner.chunks(begin, end, per_row); });
+  if (!ordered && !plan.tiled && plan.repeats_rows(readable))
+    return run_repeating(operands, plan, grain, inner, context);
+  run(plan, grain, inner, context);
 }
 
 }  // namespace weft::kernels::cpu

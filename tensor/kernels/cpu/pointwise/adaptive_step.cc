@@ -10,7 +10,7 @@ namespace {
 template <class T> struct Adagrad {
   T rate, eps, weight_decay;
   void operator()(T& p, const T& grad, T& sum) const {
-    const T g = grad + weight_decay * p;
+    const T g = decayed(grad, weight_decay, p);
     sum += g * g;
     p -= rate * (g / (std::sqrt(sum) + eps));
   }
@@ -19,7 +19,7 @@ template <class T> struct Adagrad {
 template <class T> struct Adadelta {
   T lr, rho, fresh, eps, weight_decay;
   void operator()(T& p, const T& grad, T& square, T& change) const {
-    const T g = grad + weight_decay * p;
+    const T g = decayed(grad, weight_decay, p);
     square = rho * square + fresh * g * g;
     const T d = std::sqrt(change + eps) / std::sqrt(square + eps) * g;
     change = rho * change + fresh * d * d;
@@ -30,7 +30,7 @@ template <class T> struct Adadelta {
 template <class T> struct Adamax {
   T rate, fresh1, beta2, eps, weight_decay;
   void operator()(T& p, const T& grad, T& average, T& largest) const {
-    const T g = grad + weight_decay * p;
+    const T g = decayed(grad, weight_decay, p);
     average += fresh1 * (g - average);
     largest = larger(beta2 * largest, std::abs(g) + eps);
     p -= rate * (average / largest);
@@ -48,7 +48,7 @@ template <class T> struct Moments {
         weight_decay(static_cast<T>(o.decoupled_weight_decay ? 0.0 : o.weight_decay)) {}
   /// Decays p, and returns the gradient.
   T update(T& p, T grad, T& average, T& square) const {
-    const T g = grad + weight_decay * p;
+    const T g = decayed(grad, weight_decay, p);
     p *= shrink;
     average += fresh1 * (g - average);
     square = beta2 * square + fresh2 * g * g;
@@ -56,7 +56,7 @@ template <class T> struct Moments {
   }
 };
 
-template <class T> struct Nadam {
+template <class T> struct NAdam {
   Moments<T> moments;
   T gradient_rate, average_rate, root_correction, eps;
   void operator()(T& p, const T& grad, T& average, T& square) const {
@@ -65,7 +65,7 @@ template <class T> struct Nadam {
   }
 };
 
-template <class T> struct Radam {
+template <class T> struct RAdam {
   Moments<T> moments;
   T rate, eps;
   void operator()(T& p, const T& grad, T& average, T& square) const {
@@ -75,7 +75,7 @@ template <class T> struct Radam {
 };
 
 /// RAdam while the variance of its rate is unknown.
-template <class T> struct RadamWarmup {
+template <class T> struct RAdamWarmup {
   Moments<T> moments;
   T rate;
   void operator()(T& p, const T& grad, T& average, T& square) const {
@@ -132,14 +132,14 @@ void op::AdamaxStep::cpu(const Operand& parameter, const Operand& gradient, cons
   });
 }
 
-void op::NadamStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average,
+void op::NAdamStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average,
                         const Operand& square) const {
   const auto momentum = [&](int64_t t) {
     return beta1 * (1 - 0.5 * std::pow(0.96, static_cast<double>(t) * momentum_decay));
   };
   const double now = momentum(step), next = momentum(step + 1);
   visit_precision(parameter.dtype, [&]<class T>() {
-    const Nadam<T> nadam{.moments = Moments<T>(*this),
+    const NAdam<T> nadam{.moments = Moments<T>(*this),
                          .gradient_rate = static_cast<T>(lr * (1 - now) / (1 - product)),
                          .average_rate = static_cast<T>(lr * next / (1 - product * next)),
                          .root_correction = static_cast<T>(std::sqrt(correction(beta2, step))),
@@ -148,7 +148,7 @@ void op::NadamStep::cpu(const Operand& parameter, const Operand& gradient, const
   });
 }
 
-void op::RadamStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average,
+void op::RAdamStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average,
                         const Operand& square) const {
   const double correction2 = correction(beta2, step), limit = 2 / (1 - beta2) - 1;
   const double length = limit - 2 * static_cast<double>(step) * (1 - correction2) / correction2;
@@ -158,10 +158,10 @@ void op::RadamStep::cpu(const Operand& parameter, const Operand& gradient, const
   visit_precision(parameter.dtype, [&]<class T>() {
     const Moments<T> moments(*this);
     if (length > 5)
-      run_step<T>(Radam<T>{moments, static_cast<T>(rate * rectified), static_cast<T>(eps)}, parameter, gradient,
+      run_step<T>(RAdam<T>{moments, static_cast<T>(rate * rectified), static_cast<T>(eps)}, parameter, gradient,
                   average, square);
     else
-      run_step<T>(RadamWarmup<T>{moments, static_cast<T>(rate)}, parameter, gradient, average, square);
+      run_step<T>(RAdamWarmup<T>{moments, static_cast<T>(rate)}, parameter, gradient, average, square);
   });
 }
 

@@ -9,10 +9,9 @@ namespace {
 template <class T> struct Sgd {
   T lr, momentum, fresh, weight_decay;  // fresh: the gradient's share of the buffer
   bool nesterov;
-  T decayed(T p, T g) const { return g + weight_decay * p; }
-  void operator()(T& p, const T& g) const { p -= lr * decayed(p, g); }
+  void operator()(T& p, const T& g) const { p -= lr * decayed(g, weight_decay, p); }
   void operator()(T& p, const T& grad, T& buffer) const {
-    const T g = decayed(p, grad);
+    const T g = decayed(grad, weight_decay, p);
     buffer = momentum * buffer + fresh * g;
     p -= lr * (nesterov ? g + momentum * buffer : buffer);
   }
@@ -22,7 +21,7 @@ template <class T> struct Sgd {
 template <class T> struct SgdFirst {
   Sgd<T> sgd;
   void operator()(T& p, const T& grad, T& buffer) const {
-    const T g = sgd.decayed(p, grad);
+    const T g = decayed(grad, sgd.weight_decay, p);
     buffer = g;
     p -= sgd.lr * (sgd.nesterov ? g + sgd.momentum * g : g);
   }
@@ -35,7 +34,7 @@ template <class T> struct Adam {
     step(p, grad, average, square, &largest);
   }
   void step(T& p, const T& grad, T& average, T& square, T* largest) const {
-    const T g = grad + weight_decay * p;
+    const T g = decayed(grad, weight_decay, p);
     const T shrunk = p * shrink;
     average += fresh1 * (g - average);
     square = beta2 * square + fresh2 * g * g;
@@ -50,9 +49,11 @@ template <class T, bool has_buffer, bool has_average> struct Rmsprop {
     square = alpha * square + fresh * g * g;
     return g / (std::sqrt(square - mean * mean) + eps);
   }
-  void operator()(T& p, const T& grad, T& square) const { p -= lr * scaled(grad + weight_decay * p, square, T(0)); }
+  void operator()(T& p, const T& grad, T& square) const {
+    p -= lr * scaled(decayed(grad, weight_decay, p), square, T(0));
+  }
   void operator()(T& p, const T& grad, T& square, T& state) const {
-    const T g = grad + weight_decay * p;
+    const T g = decayed(grad, weight_decay, p);
     if constexpr (has_average) {
       state += fresh * (g - state);
       p -= lr * scaled(g, square, state);
@@ -62,7 +63,7 @@ template <class T, bool has_buffer, bool has_average> struct Rmsprop {
     }
   }
   void operator()(T& p, const T& grad, T& square, T& buffer, T& average) const {
-    const T g = grad + weight_decay * p;
+    const T g = decayed(grad, weight_decay, p);
     average += fresh * (g - average);
     buffer = momentum * buffer + scaled(g, square, average);
     p -= lr * buffer;

@@ -39,6 +39,11 @@ template <class T, class F, std::same_as<Operand>... Operands> void run_step(con
   strided_loop(list, sizeof...(Operands), kStepGrain, rows, &f);
 }
 
+/// The gradient with `decay` times the parameter added. Nothing is added where decay is 0: a parameter may be infinite.
+template <class T> T decayed(T gradient, T decay, T parameter) {
+  return gradient + (decay == T(0) ? T(0) : decay * parameter);
+}
+
 /// The maximum; NaN where either is.
 template <class T> T larger(T a, T b) { return a > b || a != a ? a : b; }
 

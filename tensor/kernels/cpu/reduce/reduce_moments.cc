@@ -1,4 +1,6 @@
 // Variance, log-sum-exp and norms. A block takes one pass or two, the second one while it is in the cache.
+#include <atomic>
+
 #include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/reduce/moments.h"
 #include "tensor/ops/reduce.h"
@@ -88,6 +90,17 @@ void run(const Operand& x, const Op& op, const Operand& out, const Policy& polic
 
 double unchanged(double value) { return value; }
 
+/// The Euclidean norms of f64. Squares are summed as they are; where a sum is so small or large that some may have
+/// vanished or overflowed, all norms are computed again, with scales.
+void euclid_norm_of(const Operand& x, const op::Norm& op, const Operand& out) {
+  std::atomic<bool> is_extreme = false;
+  run<double>(x, op, out, OnePass<SquareOp<double>>{}, [&](double sum) {
+    if (!(sum >= 1e-280 && sum <= 1e300) && !std::isnan(sum)) is_extreme.store(true, std::memory_order_relaxed);
+    return std::sqrt(sum);
+  });
+  if (is_extreme) run<double>(x, op, out, EuclidPolicy{}, EuclidPolicy::result);
+}
+
 template <class T> void norm_of(const Operand& x, const op::Norm& op, const Operand& out) {
   const double p = op.p;
   constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -101,7 +114,7 @@ template <class T> void norm_of(const Operand& x, const op::Norm& op, const Oper
   } else if (p == 1) {
     run<T>(x, op, out, OnePass<AbsSumOp<T>>{}, unchanged);
   } else if (p == 2 && std::is_same_v<T, double>) {
-    run<double>(x, op, out, EuclidPolicy{}, EuclidPolicy::result);
+    euclid_norm_of(x, op, out);
   } else if (p == 2) {
     run<T>(x, op, out, OnePass<SquareOp<T>>{}, [](double value) { return std::sqrt(value); });
   } else {

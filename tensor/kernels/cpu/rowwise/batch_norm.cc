@@ -149,7 +149,8 @@ void op::BatchNormBackward::cpu(const Operand& g, const Operand& x, const Operan
         channel_loop<InputGradient, 2, T>({g, x, dx}, table.pointers());
     });
   if (wanted & 4) write_small(sums.data(), dbias);
-  for (int64_t c = 0; c < channels; ++c) dots.data()[c] *= rstds[c];
+  const bool empty = x.numel() == 0;  // the statistics are NaN, the sums 0
+  for (int64_t c = 0; c < channels; ++c) dots.data()[c] *= empty ? 1 : rstds[c];
   if (wanted & 2) write_small(dots.data(), dweight);
 }
 

@@ -96,54 +96,84 @@ template <class Op, class T> void extreme_line(int64_t length, T* out, int64_t* 
   }
 }
 
-/// K lines by Op, element by element side by side: none waits for the last step of another. in: K lines of each input.
-template <class Op, int K, class O, class T, size_t N>
-void step_lines(int64_t length, O* const (&out)[K], const T* const (&in)[N][K]) {
+template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::State state) { state.position; };
+
+/// K lines of an operand, elements `step` apart (one, where kRuns).
+template <class T, int K, bool kRuns> struct LineGroup {
+  T* line[K];
+  int64_t step;
+  T& at(int k, int64_t i) const { return line[k][kRuns ? i : i * step]; }
+};
+
+/// K lines by Op, element by element side by side: none waits for the last step of another.
+template <class Op, int K, bool kRuns, class O, class... T>
+void step_lines(int64_t length, LineGroup<O, K, kRuns> out, LineGroup<int64_t, K, kRuns> positions,
+                LineGroup<const T, K, kRuns>... in) {
   typename Op::State states[K];
   for (int k = 0; k < K; ++k) states[k] = Op::start();
   for (int64_t i = 0; i < length; ++i) {
 #pragma GCC unroll 8
     for (int k = 0; k < K; ++k) {
-      [&]<size_t... n>(std::index_sequence<n...>) __attribute__((always_inline)) {
-        Op::step(states[k], i, in[n][k][i]...);
-      }
-      (std::make_index_sequence<N>());
-      out[k][i] = static_cast<O>(Op::value(states[k]));
+      Op::step(states[k], i, static_cast<Compute<T>>(in.at(k, i))...);
+      out.at(k, i) = static_cast<O>(Op::value(states[k]));
+      if constexpr (kIsExtreme<Op>) positions.at(k, i) = states[k].position;
     }
   }
 }
 
-/// Scans lines that are runs of memory, a few at a time.
-template <class Op, class T, class O, class... L> void scan_runs(int64_t length, const Lines& out, const L&... in) {
+template <class T> LineGroup<T, 1, true> one_line(T* x) { return {{x}, 1}; }
+
+/// Scans lines of has_step() (or is_run(), where kRuns), a few at a time.
+template <class Op, bool kRuns, class T, class O, class... L>
+void scan_some(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
   constexpr int K = 4;
-  const auto some = [&]<int kCount>(int64_t line, std::integral_constant<int, kCount>) {
-    O* to[kCount];
-    const T* from[sizeof...(L)][kCount];
-    for (int k = 0; k < kCount; ++k) {
-      to[k] = out.at<O>(line + k);
-      size_t n = 0;
-      ((from[n++][k] = in.template at<const T>(line + k)), ...);
-    }
-    step_lines<Op, kCount>(length, to, from);
-  };
+  const Lines& at = positions != nullptr ? *positions : out;
   parallel_for(out.count(), std::max<int64_t>(K, row_grain(length)), [&](int64_t line, int64_t end) {
-    for (; line + K <= end; line += K) some(line, std::integral_constant<int, K>());
-    for (; line < end; ++line) some(line, std::integral_constant<int, 1>());
+    LineWalk<O> to(out, line);
+    LineWalk<int64_t> places(at, line);
+    [&](auto... from) {
+      const auto some = [&]<int kCount>() {
+        const auto next = [&]<class E>(LineWalk<E>& walk) {
+          LineGroup<E, kCount, kRuns> group{{}, walk.step()};
+          for (int k = 0; k < kCount; ++k) group.line[k] = walk.next();
+          return group;
+        };
+        step_lines<Op, kCount, kRuns>(length, next(to), next(places), next(from)...);
+      };
+      for (; line + K <= end; line += K) some.template operator()<K>();
+      switch (end - line) {
+        case 3: return some.template operator()<3>();
+        case 2: return some.template operator()<2>();
+        case 1: return some.template operator()<1>();
+        default: return;
+      }
+    }(LineWalk<const T>(in, line)...);
   });
 }
-
-template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::State state) { state.position; };
 
 /// Lines up to this long are scanned in tiles: longer ones are faster line by line, those of sums soonest where
 /// registers are wide.
 template <class Op, class T>
 inline constexpr int64_t kTiled = simd::kVectorBytes == 64 && (std::is_same_v<Op, SumScan<T>> || is_half<T>) ? 8 : 16;
-constexpr int64_t kFewestTiled = 8, kSerial = 16;
+constexpr int64_t kFewestTiled = 8;
+/// Lines that are runs of memory and up to this long are scanned a few at a time: sums and all of halves, other scans.
+constexpr int64_t kSerialSum = 32, kSerial = 16;
 /// From how many neighbouring lines on they are scanned side by side. Halves of all lines are widened at once: few
 /// lines that leave a part of a register empty are not worth it.
 template <class T> int64_t fewest_neighbours(const Lines& lines) {
   if (!is_half<T>) return 8;
   return lines.neighbours().size % 16 == 0 ? 16 : 32;
+}
+
+/// Whether it is fastest to scan a few lines at a time: short ones, products and recurrences of runs, and all that lie
+/// side by side. Not f16, which is converted fast only in registers, exp(), which takes longer than a step waits, long
+/// sums of f64, which are more exact by blocks, and halves that fit tiles.
+template <class Op, class T> bool prefers_some(int64_t length, bool runs) {
+  if (std::is_same_v<T, Float16> || std::is_same_v<Op, LogSumScan<T>>) return false;
+  if (runs && is_half<T>) return length > kTiled<Op, T> && length <= kSerialSum;
+  if (std::is_same_v<Op, SumScan<T>>)
+    return length <= (runs ? kSerialSum : std::is_same_v<T, double> ? 1 << 16 : length);
+  return !runs || length <= kSerial || !kIsExtreme<Op>;
 }
 
 /// Scans elements of T to results of O.
@@ -153,25 +183,25 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
   if (out.numel() == 0) return;
   const Lines to(out, axis, out), places(positions != nullptr ? *positions : out, axis, out);
   const Lines* to_places = positions != nullptr ? &places : nullptr;
-  if (are_neighbours(fewest_neighbours<T>(to), to, places, Lines(in, axis, out)...))
-    return scan_neighbours<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
-  if constexpr (std::is_same_v<T, Compute<T>> && !kIsExtreme<Op> && !std::is_same_v<Op, LogSumScan<T>>)
-    if (length <= kSerial && to.is_run() && (true && ... && Lines(in, axis, out).is_run()))
-      return scan_runs<Op, T, O>(length, to, Lines(in, axis, out)...);
-  if (length <= kTiled<Op, T> && to.count() >= kFewestTiled && are_even_runs(to, places, Lines(in, axis, out)...))
-    return scan_in_tiles<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
-  if constexpr (std::is_same_v<T, Compute<T>> && !std::is_same_v<Op, SumScan<T>> && !kIsExtreme<Op>)
-    if (to.is_run() && (true && ... && Lines(in, axis, out).is_run()))
-      return scan_runs<Op, T, O>(length, to, Lines(in, axis, out)...);
-  const auto one = [&](auto* y, [[maybe_unused]] int64_t* at, const auto*... x) {
-    if constexpr (std::is_same_v<Op, SumScan<T>>)
-      sum_line<typename Op::State>(x..., length, y);
-    else if constexpr (kIsExtreme<Op>)
-      extreme_line<Op>(length, y, at, x...);
-    else
-      step_lines<Op, 1>(length, {y}, {{x}...});
-  };
-  [&](const auto&... lines) { scan_each_line<T, O>(length, to, to_places, one, lines...); }(Lines(in, axis, out)...);
+  [&](const auto&... from) {
+    if (are_neighbours(fewest_neighbours<T>(to), to, places, from...))
+      return scan_neighbours<Op, T, O>(length, to, to_places, from...);
+    const bool runs = to.is_run() && places.is_run() && (true && ... && from.is_run());
+    if (prefers_some<Op, T>(length, runs) && to.has_step() && places.has_step() && (true && ... && from.has_step()))
+      return runs ? scan_some<Op, true, T, O>(length, to, to_places, from...)
+                  : scan_some<Op, false, T, O>(length, to, to_places, from...);
+    if (length <= kTiled<Op, T> && to.count() >= kFewestTiled && are_even_runs(to, places, from...))
+      return scan_in_tiles<Op, T, O>(length, to, to_places, from...);
+    const auto one = [&](auto* y, [[maybe_unused]] int64_t* at, const auto*... x) {
+      if constexpr (std::is_same_v<Op, SumScan<T>>)
+        sum_line<typename Op::State>(x..., length, y);
+      else if constexpr (kIsExtreme<Op>)
+        extreme_line<Op>(length, y, at, x...);
+      else
+        step_lines<Op>(length, one_line(y), LineGroup<int64_t, 1, true>(), one_line(x)...);
+    };
+    scan_each_line<T, O>(length, to, to_places, one, from...);
+  }(Lines(in, axis, out)...);
 }
 
 template <template <class> class Op> void summation(const Operand& x, int64_t axis, const Operand& out) {

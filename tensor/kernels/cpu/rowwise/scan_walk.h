@@ -26,8 +26,33 @@ struct Lines : RowView {
   }
   /// Whether a line's elements follow each other.
   bool is_run() const { return inner.rank == 0 || (inner.rank == 1 && step == 1); }
+  /// Whether a line's elements are the same distance apart.
+  bool has_step() const { return inner.rank <= 1; }
   NestAxis neighbours() const { return outer.rank > 0 ? outer.inner() : NestAxis{1, 0, 0}; }
   int64_t step;
+};
+
+/// The first elements of lines, one after the other: where they are the same distance apart, without a division each.
+template <class T> class LineWalk {
+ public:
+  LineWalk(const Lines& lines, int64_t first)
+      : lines_(lines), line_(first), is_even_(lines.outer.rank <= 1), at_(lines.at<T>(first)) {}
+  T* next() {
+    T* at = at_;
+    ++line_;
+    if (is_even_)
+      at_ += lines_.neighbours().in;
+    else if (line_ < lines_.count())
+      at_ = lines_.at<T>(line_);
+    return at;
+  }
+  int64_t step() const { return lines_.step; }
+
+ private:
+  const Lines& lines_;
+  int64_t line_;
+  bool is_even_;
+  T* at_;
 };
 
 /// Whether at least `fewest` lines of all operands lie side by side, one element apart.
@@ -82,18 +107,6 @@ template <class Op, class T, class O, size_t N> struct Band {
     }
   }
 };
-
-/// to[j * to_step + i] = from[i * from_line + j * from_step] for lines i and elements j.
-template <class T>
-void to_columns(const T* from, int64_t from_line, int64_t from_step, T* to, int64_t to_step, int64_t lines,
-                int64_t length) {
-  using Bits = std::conditional_t<is_half<T>, uint16_t, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
-  const Bits* source = reinterpret_cast<const Bits*>(from);
-  Bits* target = reinterpret_cast<Bits*>(to);
-  if (from_step == 1) return simd::transpose_copy(source, from_line, target, to_step, lines, length);
-  for (int64_t j = 0; j < length; ++j)
-    for (int64_t i = 0; i < lines; ++i) target[j * to_step + i] = source[i * from_line + j * from_step];
-}
 
 /// Whether lines are the same distance apart, and the results and positions runs of memory.
 template <class... L> bool are_even_runs(const Lines& out, const Lines& positions, const L&... in) {

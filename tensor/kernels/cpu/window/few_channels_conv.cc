@@ -159,7 +159,7 @@ bool fits_few_channels(const ConvShape& s) {
   return s.is_flat() && s.groups == 1 && s.channels <= 4 && s.dilation == Size3(1);
 }
 
-/// Drawn from 37 shapes that it says yes to, on Zen 5 with AVX-512 and limited to AVX2: 1.25 and 1.27 times oneDNN's
+/// Measured on 37 shapes that it accepts, on Zen 5 with AVX-512 and limited to AVX2: 1.25 and 1.27 times oneDNN's
 /// speed in the median, at least 0.95.
 bool prefers_few_channels(const ConvShape& s) {
   return fits_few_channels(s) && s.out[2] >= 28 && s.filters >= 32 && s.filters % 16 == 0 &&
