@@ -1,5 +1,7 @@
 #include "autograd/checkpoint.h"
 
+#include <algorithm>
+
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "autograd/run_again.h"
@@ -17,6 +19,21 @@ Saved plainly_saved(const Tensor& x) {
   return Saved(x);
 }
 
+/// The leaf that x is, or is a view of; null if it is neither.
+const Node* leaf_of(const Tensor& x) {
+  const Edge edge = edge_of(x);
+  if (!refers_to_leaf(edge)) return nullptr;
+  const Node* node = edge.node.get();
+  while (!node->is_leaf()) node = node->edges()[0].node.get();
+  return node;
+}
+
+/// Whether x is a leaf, or a view of one, in each run of the function that it is given in.
+bool is_always_leaf(const Tensor& x) {
+  const Saver* const saver = current_saver();
+  return leaf_of(x) != nullptr && (saver == nullptr || !saver->was_result(x));
+}
+
 /// GradientError where the memory was written since.
 Tensor unpacked(const Saved& saved, const char* what, size_t index) {
   return autograd::unpack(saved, {}, "checkpoint", what, static_cast<int>(index));
@@ -30,7 +47,7 @@ struct Slot final : Packed {
 
   std::shared_ptr<Call> call;
   size_t index;
-  Saved leafs;  // a parameter's memory, which lives anyway: kept, so that a write to it is noticed
+  Saved leaf;   // a parameter's memory, which lives anyway: kept, so that a write to it is noticed
   Saved value;  // once computed again; the function may write to it later in the same run, which is noticed too
 };
 
@@ -52,8 +69,9 @@ class Call final : public std::enable_shared_from_this<Call> {
       : f_(std::move(f)), autocast_(internal::modes().autocast), active_(active_states()) {
     for (const Tensor& x : inputs) {
       if (x.defined()) dispatch::check_input_version(x);
-      inputs_.push_back(!x.defined() ? Saved() : is_leafs(edge_of(x)) ? plainly_saved(x) : Saved(x));
+      inputs_.push_back(!x.defined() ? Saved() : is_always_leaf(x) ? plainly_saved(x) : Saved(x));
       needs_.push_back(x.defined() && x.requires_grad());
+      results_.push_back(needs_.back() && leaf_of(x) == nullptr);
     }
   }
 
@@ -77,13 +95,13 @@ class Call final : public std::enable_shared_from_this<Call> {
       check_vmap_runs(inputs.back());
       if (needs_[i]) inputs.back().requires_grad_(true);
     }
-    Again saver(*this);
+    Again saver(*this, inputs);
     const SaverScope scope(&saver);
     const RandomScope repeated(RandomScope::Kind::repeat, random_);
     const OnceScope once(OnceScope::Kind::repeat, once_);
     const EnteredStates entered(active_);
     f_(inputs);
-    if (finished_ && saver.next != slots_.size())
+    if (finished_ ? saver.next != slots_.size() : saver.next < slots_.size())
       throw_differs(text("it kept ", slots_.size(), " tensors the first time, and ", saver.next, " now"));
     if (finished_ && repeated.drawn() != random_.size())
       throw_differs(text("it drew random numbers ", random_.size(), " times before, and ", repeated.drawn(),
@@ -95,14 +113,19 @@ class Call final : public std::enable_shared_from_this<Call> {
     explicit First(Call& c) : call(c) {}
     std::shared_ptr<Packed> save(const Tensor& x) override {
       auto slot = std::make_shared<Slot>(call.shared_from_this(), call.slots_.size());
-      if (is_leafs(edge_of(x))) slot->leafs = plainly_saved(x);
+      const Node* const leaf = leaf_of(x);
+      if (leaf != nullptr && leaf->sequence() < call.start_) slot->leaf = plainly_saved(x);
       call.slots_.push_back(slot);
       return slot;
     }
+    Saver* of_transforms() override { return nullptr; }
     Call& call;
   };
   struct Again final : Saver {
-    explicit Again(Call& c) : call(c) {}
+    Again(Call& c, const std::vector<Tensor>& inputs) : call(c) {
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (c.results_[i]) results.push_back(leaf_of(inputs[i]));
+    }
     std::shared_ptr<Packed> save(const Tensor& x) override {
       const size_t index = next++;
       const Saved value = plainly_saved(x);
@@ -110,13 +133,16 @@ class Call final : public std::enable_shared_from_this<Call> {
         if (const std::shared_ptr<Slot> slot = call.slots_[index].lock()) fill(*slot, value);
       return std::make_shared<Held>(value, index);
     }
+    Saver* of_transforms() override { return nullptr; }
+    bool was_result(const Tensor& x) const override { return std::ranges::count(results, leaf_of(x)) != 0; }
     static void fill(Slot& slot, const Saved& value) {
-      if (slot.leafs.empty())
+      if (slot.leaf.empty())
         slot.value = value;
-      else if (slot.leafs.storage != value.storage)
+      else if (slot.leaf.storage != value.storage)
         throw_differs("it reads another parameter than the first time");
     }
     Call& call;
+    std::vector<const Node*> results;  // leaves that stand for results of ops
     size_t next = 0;
   };
   static void check_vmap_runs(const Tensor& x) {
@@ -132,7 +158,8 @@ class Call final : public std::enable_shared_from_this<Call> {
   Function f_;
   DType autocast_;
   std::vector<Saved> inputs_;
-  std::vector<bool> needs_;
+  std::vector<bool> needs_, results_;  // which inputs need a gradient, and which of these are no leaves
+  const uint64_t start_ = Node::next_sequence();
   ActiveStates active_;
   RandomLog random_;
   OnceLog once_;
@@ -141,7 +168,7 @@ class Call final : public std::enable_shared_from_this<Call> {
 };
 
 Tensor Slot::unpack(const Shape& shape, DType dtype) {
-  if (!leafs.empty()) return unpacked(leafs, "parameter", index);
+  if (!leaf.empty()) return unpacked(leaf, "parameter", index);
   if (value.empty()) call->run_again();
   const auto throw_differs = [&](const auto&... now) {
     throw GradientError(text("a checkpointed function must do the same when it is run again: tensor ", index,

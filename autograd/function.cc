@@ -181,7 +181,7 @@ void FunctionNode::free_saved() {
 
 void FunctionNode::visit_saved(const SavedVisitor& visit) const {
   for (const SavedTensor& entry : saved_)
-    if (!entry.saved.empty()) visit(entry.saved, is_leafs(entry.edge));
+    if (!entry.saved.empty()) visit(entry.saved, refers_to_leaf(entry.edge));
 }
 
 }  // namespace weft::autograd

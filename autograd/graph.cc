@@ -93,9 +93,9 @@ autograd::MemoryReport autograd::memory_report(const Tensor& root) {
     if (node.is_leaf()) continue;
     KeptByOp& row = by_op[node.name()];
     ++row.nodes;
-    node.visit_saved([&](const Saved& saved, bool is_leafs) {
+    node.visit_saved([&](const Saved& saved, bool refers_to_leaf) {
       if (saved.storage && !counted.insert(saved.storage.get()).second) return;
-      (is_leafs ? out.parameter_bytes : row.bytes) += saved.bytes();
+      (refers_to_leaf ? out.parameter_bytes : row.bytes) += saved.bytes();
     });
   }
   for (auto& [op, row] : by_op) {

@@ -9,7 +9,7 @@
 
 namespace weft::autograd {
 namespace {
-std::atomic<uint64_t> next_sequence{1};
+std::atomic<uint64_t> next_node{1};
 
 [[noreturn]] void throw_not_a_leaf(const std::string& name) {
   throw GradientError(text("this tensor is the result of `", name,
@@ -27,7 +27,9 @@ Tensor with_history(Tensor fresh, const Edge& edge) {
 }
 }  // namespace
 
-Node::Node(bool leaf) : sequence_(next_sequence.fetch_add(1, std::memory_order_relaxed)) { leaf_ = leaf; }
+Node::Node(bool leaf) : sequence_(next_node.fetch_add(1, std::memory_order_relaxed)) { leaf_ = leaf; }
+
+uint64_t Node::next_sequence() { return next_node.load(std::memory_order_relaxed); }
 
 void Saved::keep(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
@@ -35,7 +37,7 @@ void Saved::keep(const Tensor& x) {
   dtype = body.dtype;
   if (Saver* const saver = current_saver()) {
     packed = saver->save(x);
-    return;
+    if (packed) return;
   }
   storage = body.storage;
   // Not the storage's: the old value of a write in place is recorded after the write.
@@ -76,7 +78,9 @@ Tensor Node::through_hooks(int index, Tensor gradient) const {
   for (const Hook& hook : hooks) {
     if (hook.index != index) continue;
     // A hook may write to what it is given: it gets memory that no other branch, no seed and no earlier hook holds.
-    if (!holds_alone(gradient) && index != kAccumulated) gradient = gradient.clone();
+    const bool writable =
+        holds_alone(gradient) && !gradient.layout().overlaps_itself() && !gradient.layout().has_mask();
+    if (!writable && index != kAccumulated) gradient = gradient.clone();
     const Tensor replaced = hook.function(gradient);
     if (!replaced.defined()) continue;
     if (replaced.shape() != gradient.shape() || replaced.dtype() != gradient.dtype())

@@ -60,7 +60,7 @@ struct Saved {
   int64_t bytes() const;
 };
 
-using SavedVisitor = std::function<void(const Saved& saved, bool is_leafs)>;
+using SavedVisitor = std::function<void(const Saved& saved, bool refers_to_leaf)>;
 
 /// The gradients of the outputs of a node; undefined means zero.
 using Gradients = std::vector<Tensor>;
@@ -72,6 +72,8 @@ class Node : public Provenance {
   static void operator delete(void* p, size_t bytes) noexcept { detail::free_object(p, bytes); }
 
   uint64_t sequence() const { return sequence_; }
+  /// All nodes that are created from now on have at least this number.
+  static uint64_t next_sequence();
   /// One edge per input, in order.
   virtual std::span<const Edge> edges() const = 0;
   virtual int output_count() const = 0;
@@ -142,7 +144,9 @@ inline bool holds_alone(const Tensor& x) {
 /// The node of a tensor; null if it has no history.
 inline Node* node_of(const Tensor& x) { return static_cast<Node*>(internal::body(x).history.get()); }
 /// Whether the edge refers to a leaf or a view of a leaf.
-inline bool is_leafs(const Edge& edge) { return edge.node && (edge.node->is_leaf() || edge.node->is_view_of_leaf()); }
+inline bool refers_to_leaf(const Edge& edge) {
+  return edge.node && (edge.node->is_leaf() || edge.node->is_view_of_leaf());
+}
 /// The edge to the node that receives the gradient of `x`; its node is null if x needs no gradient.
 Edge edge_of(const Tensor& x);
 /// A tensor on the saved memory with the history of `edge`. GradientError, naming `op`, if the memory was written to

@@ -48,12 +48,15 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
   }
   Reads reads = rule.reads(needs());
   // A result written into memory that was there before may lie otherwise than the op would lay it out.
-  // Hooks on what is saved see it all, the same in each run (checkpoint.h).
-  const bool hooked = current_saver() != nullptr;
-  const bool recomputable = rule.recomputed_inputs != 0 && !hooked && internal::storage(call.outputs[0]).version() == 0;
+  // Hooks on what is saved see it all, the same in each run (checkpoint.h). A sample of vmap that is computed again
+  // would lose the history of its batch.
+  const Storage& result = internal::storage(call.outputs[0]);
+  const bool replaced = current_saver() != nullptr || result.version() != 0 || result.device().kind == DeviceKind::vmap;
+  const bool recomputable = rule.recomputed_inputs != 0 && !replaced;
   // A parameter lives anyway, the copy that Autocast makes of it need not, whatever the rule reads.
   const auto copies_leaf = [&] {
-    return internal::modes().autocast != f32 && metas_[0].dtype == internal::modes().autocast && is_leafs(edges_[0]);
+    return internal::modes().autocast != f32 && metas_[0].dtype == internal::modes().autocast &&
+           refers_to_leaf(edges_[0]);
   };
   if (recomputable && (reads.inputs != 0 || copies_leaf())) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
   if (reads.inputs != 0) {
@@ -136,7 +139,7 @@ void OpNode::free_saved() {
 
 void OpNode::visit_saved(const SavedVisitor& visit) const {
   for (size_t i = 0; i < saved_inputs_.size(); ++i)
-    if (!saved_inputs_[i].Saved::empty()) visit(saved_inputs_[i], is_leafs(edges_[i]));
+    if (!saved_inputs_[i].Saved::empty()) visit(saved_inputs_[i], refers_to_leaf(edges_[i]));
   for (size_t i = 0; i < saved_outputs_.size(); ++i)
     if (!saved_outputs_[i].empty()) visit(saved_outputs_[i], false);
 }

@@ -28,7 +28,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <tuple>
 #include <type_traits>
 #include <utility>

@@ -38,6 +38,7 @@ class HookSaver final : public Saver {
       throw Error("SavedTensorHooks: it takes a pack and an unpack function, none of them empty");
   }
   std::shared_ptr<Packed> save(const Tensor& x) override {
+    if (x.device().kind == DeviceKind::vmap) return nullptr;  // what pack returns would lose the history of the batch
     const NoGrad guard;
     const SaverScope unhooked(nullptr);
     return std::make_shared<PackedByHook>(pack_(dispatch::alias(x)), unpack_);

@@ -12,8 +12,8 @@ namespace weft::autograd {
 /// While alive, `pack` is called with each tensor, parameters included, that an op recorded on this thread would save
 /// for backward, and its result is saved instead. backward calls `unpack` with this result; it must return a tensor of
 /// the same shape and dtype (GradientError otherwise). Hooks run without recording, and not for ops that they run
-/// themselves. Scopes nest: only the innermost one is used. The hooks are kept as long as graphs recorded in the scope
-/// exist.
+/// themselves, nor on the samples of vmap. Scopes nest: only the innermost one is used. The hooks are kept as long as
+/// graphs recorded in the scope exist.
 ///
 ///   autograd::SavedTensorHooks half([](const Tensor& x) -> std::any { return x.to(bf16); },
 ///                                   [](const std::any& kept) { return std::any_cast<Tensor>(kept).to(f32); });

@@ -21,8 +21,13 @@ class Packed {
 class Saver {
  public:
   virtual ~Saver() = default;
-  /// Called when an op is recorded, for each tensor that it would save. `x` has its history.
+  /// Called when an op is recorded, for each tensor that it would save. `x` has its history. Null: it is saved itself.
   virtual std::shared_ptr<Packed> save(const Tensor& x) = 0;
+  /// The Saver of graphs that a transform (vjp, jvp, jacobian) records and uses up; null if these save tensors as they
+  /// are.
+  virtual Saver* of_transforms() { return this; }
+  /// Whether the leaf behind x was the result of an op when the function that runs again (checkpoint.h) ran first.
+  virtual bool was_result(const Tensor&) const { return false; }
 };
 
 /// The Saver of the calling thread; null if tensors are saved unchanged.

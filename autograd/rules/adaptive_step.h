@@ -9,8 +9,8 @@ namespace weft::autograd {
 WEFT_GRADIENT(AdagradStep) = not_differentiable("an update in place");
 WEFT_GRADIENT(AdadeltaStep) = not_differentiable("an update in place");
 WEFT_GRADIENT(AdamaxStep) = not_differentiable("an update in place");
-WEFT_GRADIENT(NadamStep) = not_differentiable("an update in place");
-WEFT_GRADIENT(RadamStep) = not_differentiable("an update in place");
+WEFT_GRADIENT(NAdamStep) = not_differentiable("an update in place");
+WEFT_GRADIENT(RAdamStep) = not_differentiable("an update in place");
 WEFT_GRADIENT(LionStep) = not_differentiable("an update in place");
 
 }  // namespace weft::autograd

@@ -34,7 +34,7 @@ WEFT_GRADIENT(EmbeddingBag) = per_input(
     no_gradient,
     [](const op::EmbeddingBag& op, Grad g, Input<0> indices, Input<1> weight, Input<2> offsets) {
       const Tensor rows = formulas::bag_gradients(g, indices, offsets);
-      const Tensor each = sum(rows * embedding(indices, weight, op.padding_idx), 1);
+      const Tensor each = sum(rows * embedding(indices, weight), 1);
       return op.padding_idx < 0 ? each : masked_fill(each, indices == op.padding_idx, 0);
     });
 WEFT_GRADIENT(EmbeddingBagArgmax) = not_differentiable("integers");

@@ -36,7 +36,7 @@ WEFT_GRADIENT(Embedding) = per_input(  //
 // The row of the padding index gets no gradient in either direction.
 WEFT_GRADIENT(EmbeddingBackward) = per_input(
     [](const op::EmbeddingBackward& op, Grad gg, Input<1> indices) {
-      const Tensor rows = embedding(indices, gg, op.padding_idx);
+      const Tensor rows = embedding(indices, gg);
       return op.padding_idx < 0 ? rows : where(unsqueeze(indices == op.padding_idx, -1), zeros_like(rows), rows);
     },
     no_gradient);

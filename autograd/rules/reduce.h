@@ -120,10 +120,10 @@ WEFT_GRADIENT(Logsumexp) = per_input([](const op::Logsumexp& op, Grad g, Input<0
   return formulas::kept(g, op.axes, op.keepdim, x.shape()) * exp(x - shift);
 });
 
-WEFT_GRADIENT(Norm) = per_input([](const op::Norm& op, Grad g, Input<0> x, Output y) {
+WEFT_GRADIENT(Norm) = in_f32(per_input([](const op::Norm& op, Grad g, Input<0> x, Output y) {
   return formulas::norm_gradient(op.p, formulas::kept(g, op.axes, op.keepdim, x.shape()), x,
                                  formulas::kept(y, op.axes, op.keepdim, x.shape()), op.axes);
-});
+}));
 
 // 2 (x - mean) / (n - correction), of the root half of that by the root. The root's slope at 0 is infinite, that of the
 // variance 0: the gradient is 0 by convention.

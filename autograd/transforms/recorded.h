@@ -12,6 +12,7 @@
 #include <functional>
 #include <vector>
 
+#include "autograd/saver.h"
 #include "tensor/tensor.h"
 
 namespace weft::autograd {
@@ -39,6 +40,7 @@ class Recorded {
   Tensors finished(const Tensors& results, bool differentiable) const;
 
  private:
+  SaverScope saver_{current_saver() ? current_saver()->of_transforms() : nullptr};
   bool recording_;        // of the caller
   bool sampled_ = false;  // an argument or output is a sample of vmap
   bool leads_out_;        // the graph leads to a leaf that is not a proxy

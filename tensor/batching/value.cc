@@ -119,8 +119,11 @@ Batch Value::through(const View& view) {
   check_history();
   if (view == view_) return whole_;
   const bool batched = whole_.batched;
-  if (view.numel() == 0)
-    return {zeros(batch_shape(whole_.x, batched, view.shape()), whole_.x.dtype(), whole_.x.device()), batched};
+  if (view.numel() == 0) {  // a part of the batch, for its history
+    const Shape shape = batch_shape(whole_.x, batched, view.shape());
+    const Tensor& x = whole_.x;
+    return {reshape(x.numel() == 0 ? x : slice(flat(), -1, 0, 0), shape), batched};
+  }
   if (const View::Mask* mask = view.mask()) {
     const Batch inside = through(view.shrink(*mask));
     std::vector<Padding> padding;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ class NoLeaks : public ::testing::Test {
 using Numbers = std::vector<double>;
 
 inline Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
+
+/// A parameter in f64.
+inline Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 /// The text of the E that `f` must throw.
 template <class E, class F> std::string error_as(F&& f) {

@@ -4,12 +4,11 @@
 namespace weft {
 namespace {
 
+using testing::leaf;
 using testing::numbers;
 using testing::Numbers;
 
 class Engine : public testing::NoLeaks {};
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 TEST_F(Engine, ALeafStartsWithoutAGradient) {
   const Tensor w = leaf({1, 2});

@@ -6,11 +6,10 @@ namespace {
 
 using autograd::Context;
 using autograd::Function;
+using testing::leaf;
 using Tensors = std::vector<Tensor>;
 
 class FunctionErrorTest : public testing::NoLeaks {};
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 struct TooMany : Function<TooMany> {
   static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }

@@ -11,14 +11,13 @@ namespace {
 
 using autograd::Context;
 using autograd::Function;
+using testing::leaf;
 using testing::node;
 using testing::numbers;
 using testing::Numbers;
 using Tensors = std::vector<Tensor>;
 
 class FunctionTest : public testing::NoLeaks {};
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 struct Cube : Function<Cube> {
   static Tensor forward(Context& context, const Tensor& x) {

@@ -5,12 +5,11 @@
 namespace weft {
 namespace {
 
+using testing::leaf;
 using testing::numbers;
 using testing::Numbers;
 
 class FunctionalGrad : public testing::NoLeaks {};
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 TEST_F(FunctionalGrad, LeavesAreUntouched) {
   const Tensor a = leaf({1, 2}), b = leaf({3, 4}), unrelated = leaf({5});

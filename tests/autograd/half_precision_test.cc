@@ -88,6 +88,14 @@ TEST_F(HalfPrecision, ReductionsOfManyElements) {
       {ones({1}), ones({70000})}, 60000);
 }
 
+TEST_F(HalfPrecision, NormsWhoseReciprocalOverflows) {
+  for (const double p : {1.5, 2.0, 3.0}) {
+    const Tensor x = parameter(full({3}, 1e-6, f16));  // 17 times the smallest subnormal number: within 1 / 17
+    norm(x, p).backward();
+    EXPECT_TRUE(allclose(x.grad().to(f32), full({3}, std::pow(3, 1 / p - 1)), 1 / 17.0, 0)) << x.grad();
+  }
+}
+
 TEST_F(HalfPrecision, StatisticsWithLargeSums) {
   const Tensor ramp = arange(0, 200, 0.1), both = stack({ramp, ramp * -0.5 + sin(ramp)});
   check("cov", [](const Inputs& x) { return cov(x[0]); }, {both});

@@ -5,12 +5,11 @@
 namespace weft {
 namespace {
 
+using testing::leaf;
 using testing::numbers;
 using testing::Numbers;
 
 class Hook : public testing::NoLeaks {};
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 TEST_F(Hook, ReplacesTheGradientOfALeaf) {
   Tensor w = leaf({1, 2});
@@ -25,6 +24,17 @@ TEST_F(Hook, ReplacesTheGradientOfAResult) {
   y.register_hook([](const Tensor& g) { return g * 10.0; });
   y.sum().backward();
   EXPECT_EQ(numbers(w.grad()), Numbers({30, 30}));
+}
+
+TEST_F(Hook, MayWriteToAGradientThatRepeatsOneValue) {
+  Tensor w = parameter(ones({2, 3}, f64));
+  w.register_hook([](const Tensor& g) {
+    Tensor h = g;
+    h.clip_(0, 0.25);
+    return Tensor();
+  });
+  w.sum(1).sum().backward();
+  EXPECT_EQ(numbers(w.grad().flatten()), Numbers({0.25, 0.25, 0.25, 0.25, 0.25, 0.25}));
 }
 
 TEST_F(Hook, ObservesWithoutReplacing) {

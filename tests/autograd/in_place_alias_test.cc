@@ -6,12 +6,11 @@
 namespace weft {
 namespace {
 
+using testing::leaf;
 using testing::numbers;
 using testing::Numbers;
 
 class InPlaceAlias : public testing::NoLeaks {};
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 // ---- written by another path ----
 

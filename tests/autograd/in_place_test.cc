@@ -7,12 +7,11 @@
 namespace weft {
 namespace {
 
+using testing::leaf;
 using testing::numbers;
 using testing::Numbers;
 
 class InPlace : public testing::NoLeaks {};
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 // ---- recorded ----
 

@@ -4,12 +4,11 @@
 namespace weft {
 namespace {
 
+using testing::leaf;
 using testing::numbers;
 using testing::Numbers;
 
 class LeafTest : public testing::NoLeaks {};
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 TEST_F(LeafTest, EveryLeafOwnsItsGradient) {
   const Tensor a = leaf({1, 2}), b = leaf({1, 2}), c = leaf({1, 2});

@@ -4,6 +4,7 @@
 namespace weft {
 namespace {
 
+using testing::leaf;
 using testing::numbers;
 using testing::Numbers;
 using Names = std::vector<std::string>;
@@ -20,8 +21,6 @@ class Order : public testing::NoLeaks {
   }
   Names seen;
 };
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 TEST_F(Order, ALayersParametersAreAnnouncedBeforeTheLayerBelowRuns) {
   constexpr int kLayers = 5;

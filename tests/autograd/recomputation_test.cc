@@ -74,6 +74,8 @@ TEST_F(Recomputation, ACopyThatTheUserMadeIsKept) {
   }
   loss.backward();
   matmul(x, copy).sum().backward();  // the copy serves the next step as well
+  const Tensor expected = 2.0 * sum(x.to(f32), 0).unsqueeze(1).expand({10, 5});
+  EXPECT_TRUE(allclose(w.grad(), expected, 0x1p-10, 0x1p-10));  // each of the two is rounded to f16
 }
 
 TEST_F(Recomputation, TheMemoryIsFreeBeforeBackward) {

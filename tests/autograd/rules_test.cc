@@ -29,6 +29,12 @@ TEST_F(Rules, TheSecondGradientOfStdHasNoNaN) {
   EXPECT_EQ(numbers(grad({first.sum()}, {x})[0]), Numbers({0, 0, 0}));
 }
 
+TEST_F(Rules, ThePaddingRowOfAnEmbeddingMayCountFromTheEnd) {
+  const Tensor table = parameter(ones({3, 2}, f64));
+  embedding(tensor({0, 2, 2}), table, -1).sum().backward();
+  EXPECT_EQ(numbers(table.grad()), Numbers({1, 1, 0, 0, 0, 0}));
+}
+
 TEST_F(Rules, StdOfNaNIsNaN) {
   const Tensor x = parameter(tensor({1.0, std::numeric_limits<double>::quiet_NaN()}, f64));
   EXPECT_TRUE(std::isnan(stddev(x).item<double>()));

@@ -1,4 +1,4 @@
-// Results written over dying temporaries: where it happens, and that no value which something else can see ever
+// Results written over temporaries: where it happens, and that no value which something else can see ever
 // changes.
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST(Temporaries, WhatBackwardKeepsIsNeverWritten) {
   const Tensor w = parameter(rand({16}, f64) + 0.5), v = parameter(rand({16}, f64) + 0.5);
   // Each inner result is kept: by its maker (exp, sqrt), by the op over it (square, log), or for the other factor
   // (mul).
-  const auto dying = [&] {
+  const auto unnamed = [&] {
     return (square(exp(w * 2.0) - 1.0) * log(sqrt(w + 1.0) * 3.0) + (w * v) * (v - w) / (v + 2.0)).sum();
   };
   const auto named = [&] {
@@ -89,7 +89,7 @@ TEST(Temporaries, WhatBackwardKeepsIsNeverWritten) {
     const Tensor i = d * h, j = w * v, k = v - w, l = j * k, m = v + 2.0, n = l / m, o = i + n;
     return o.sum();
   };
-  const std::vector<Tensor> one = grad({dying()}, {w, v}), other = grad({named()}, {w, v});
+  const std::vector<Tensor> one = grad({unnamed()}, {w, v}), other = grad({named()}, {w, v});
   for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(allclose(one[i], other[i], 1e-13));  // summed in another order
 }
 

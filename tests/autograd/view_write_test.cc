@@ -6,12 +6,11 @@
 namespace weft {
 namespace {
 
+using testing::leaf;
 using testing::numbers;
 using testing::Numbers;
 
 class ViewWrite : public testing::NoLeaks {};
-
-Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
 
 TEST_F(ViewWrite, OfAPlainTensorGivesItHistory) {
   const Tensor w = leaf({1, 2, 3, 4});
