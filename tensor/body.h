@@ -21,6 +21,7 @@ struct TensorBody final : RefCounted {
   IntrusivePtr<Storage> storage;
   View view;
   DType dtype;
+  bool copies_padded = false;        // a copy in place of a view of one with zero padding, or a view of such a copy
   uint16_t output_index = 0;         // which output of its history it is
   uint64_t version;                  // the storage version that this body's history describes
   IntrusivePtr<Provenance> history;  // null: no gradient flows

@@ -1,8 +1,8 @@
 // Printing: nested brackets for every rank, elements aligned, large tensors shortened.
 #include "tensor/functions/print.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <mutex>
 #include <ostream>
@@ -81,9 +81,9 @@ class Printer {
     const double value = one.item<double>();
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    char buffer[400];
-    std::snprintf(buffer, sizeof buffer, scientific_ ? "%.*e" : "%.*f", options_.precision, value);
-    return buffer;
+    char buffer[400];  // 309 digits before the point and 60 after it
+    const auto format = scientific_ ? std::chars_format::scientific : std::chars_format::fixed;
+    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value, format, options_.precision).ptr};
   }
 
   void note_magnitude(const Shape& index) {

@@ -75,7 +75,7 @@ void* Tensor::checked_data(DType wanted) const {
   if (!is_contiguous())
     throw ShapeError(text("the memory is not row-major (strides ", layout().strides(), "); use contiguous() first"));
   dispatch::note_handed_out(internal::raw(*this));
-  return static_cast<char*>(internal::raw(*this)) + layout().offset() * static_cast<int64_t>(size_of(wanted));
+  return internal::first_byte(*this);
 }
 
 void Tensor::copy_sizes(int64_t* out, int64_t count) const {
@@ -95,6 +95,13 @@ void Tensor::copy_values(void* out, DType wanted, int64_t count) const {
   const Operand to{out, &target, wanted};
   op::CopyFrom{}.cpu(to, operand(here), to);
 }
+
+void Tensor::throw_no_room() const {
+  ErrorFrame frame("to_vector", *this);
+  throw MemoryError(text("out of memory: a list of ", numel(), " values"));
+}
+
+Tensor internal::host_row_major(const Tensor& x) { return x.detach().to(Device::cpu()).contiguous(); }
 
 Tensor Tensor::from_memory(const void* values, int64_t count, DType dtype, const Shape& shape) {
   ErrorFrame frame("from");

@@ -122,14 +122,14 @@ class Tensor {
       return out;
     }
   }
-  /// All values in row-major order, converted to T.
+  /// All values in row-major order, converted to T. MemoryError for more than memory holds (of an expanded tensor).
   template <class T> std::vector<T> to_vector() const {
     if constexpr (std::is_same_v<T, bool>) {
-      std::vector<uint8_t> bytes(static_cast<size_t>(numel()));
+      std::vector<uint8_t> bytes = room_for_values<uint8_t>();
       copy_values(bytes.data(), DType::boolean, -1);
       return {bytes.begin(), bytes.end()};
     } else {
-      std::vector<T> out(static_cast<size_t>(numel()));
+      std::vector<T> out = room_for_values<T>();
       copy_values(out.data(), dtype_of<T>, -1);
       return out;
     }
@@ -249,6 +249,15 @@ class Tensor {
   /// or -1 for any number.
   void copy_values(void* out, DType dtype, int64_t count) const;
   void copy_sizes(int64_t* out, int64_t count) const;
+  template <class T> std::vector<T> room_for_values() const {
+    const auto count = static_cast<size_t>(numel());
+    try {
+      return std::vector<T>(count);
+    } catch (const std::exception&) {  // bad_alloc, or length_error where it leaves the address space
+      throw_no_room();
+    }
+  }
+  [[noreturn]] void throw_no_room() const;
   HookHandle add_hook(GradientHook hook) const;
   /// Checks that a write to this temporary (by the operator `sign`) is visible: Error if no other tensor shares its
   /// memory. Returns *this.
@@ -273,6 +282,12 @@ inline Storage& storage(const Tensor& x) { return *body(x).storage; }
 inline const IntrusivePtr<Storage>& storage_ptr(const Tensor& x) { return body(x).storage; }
 /// The start of the storage (not of the view).
 inline void* raw(const Tensor& x) { return storage(x).data(); }
+/// Where the elements of a dense tensor begin.
+inline char* first_byte(const Tensor& x) {
+  return static_cast<char*>(raw(x)) + x.layout().offset() * static_cast<int64_t>(size_of(x.dtype()));
+}
+/// The values of x as a row-major CPU tensor without history; on x's own memory if that is row-major host memory.
+Tensor host_row_major(const Tensor& x);
 /// Whether this is the only handle of the tensor.
 inline bool is_sole_handle(const Tensor& x) { return TensorAccess::handle(x)->unique(); }
 template <class V> Tensor make_tensor(IntrusivePtr<Storage> storage, V&& view, DType dtype) {

@@ -1,7 +1,6 @@
 // DType: the element types and their promotion.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

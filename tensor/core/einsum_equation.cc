@@ -32,7 +32,7 @@ class Reader {
       else if (is_letter(c))
         out.push_back(label_of(c)), ++at_;
       else
-        fail(text("'", c, "' is no letter"));
+        fail(text("'", c, "' is not a letter"));
     }
     return out;
   }

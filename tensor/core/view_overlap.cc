@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "tensor/core/integer_division.h"
+
 namespace weft {
 namespace {
 
@@ -11,8 +13,6 @@ namespace {
 struct Term {
   int64_t stride, least, most;
 };
-
-int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 /// The distances between elements: a's axes add to them, b's take away. Strides are made positive by starting from the
 /// other end, which moves `first`.
@@ -51,8 +51,8 @@ class Distances {
     if (--budget_ < 0) return true;
     const Term& term = terms_[k];
     // Only steps after which the finer strides can still make up the rest.
-    const int64_t low = std::max(term.least, -floor_divide(most_[k + 1] - distance, term.stride));
-    const int64_t high = std::min(term.most, floor_divide(distance - least_[k + 1], term.stride));
+    const int64_t low = std::max(term.least, -internal::floor_divide(most_[k + 1] - distance, term.stride));
+    const int64_t high = std::min(term.most, internal::floor_divide(distance - least_[k + 1], term.stride));
     for (int64_t d = low; d <= high; ++d)
       if (reach(k + 1, distance - d * term.stride)) return true;
     return false;

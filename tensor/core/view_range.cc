@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tensor/core/error.h"
+#include "tensor/core/integer_division.h"
 #include "tensor/core/view.h"
 
 namespace weft {
@@ -9,10 +10,6 @@ namespace weft {
 namespace {
 
 constexpr int64_t kMaxInt64 = INT64_MAX;
-
-/// a / b rounded down and up, for b > 0.
-int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 /// `interval` cut to [0, size).
 Interval clamp(Interval interval, int64_t size) {
@@ -23,9 +20,13 @@ Interval clamp(Interval interval, int64_t size) {
 /// The indices i in [0, count) for which start + i * step lies in `interval`: an interval again.
 Interval through_progression(Interval interval, int64_t start, int64_t step, int64_t count) {
   if (step > 0)
-    return clamp({ceil_divide(interval.begin - start, step), ceil_divide(interval.end - start, step)}, count);
+    return clamp(
+        {internal::ceil_divide(interval.begin - start, step), internal::ceil_divide(interval.end - start, step)},
+        count);
   int64_t down = -step;
-  return clamp({floor_divide(start - interval.end, down) + 1, floor_divide(start - interval.begin, down) + 1}, count);
+  return clamp({internal::floor_divide(start - interval.end, down) + 1,
+                internal::floor_divide(start - interval.begin, down) + 1},
+               count);
 }
 
 /// A bound of Python's slice: absent gives `open`, negative counts from the end, then cut to [least, most].
@@ -144,7 +145,8 @@ std::optional<View> View::unfold(int64_t axis, int64_t size, int64_t step) const
     // Index j of window w is w * step + j. The windows that see the valid interval are an interval; what they see of it
     // only moves down with w, so it is the same for all where the first and the last agree.
     Interval all = valid(at);
-    Interval seeing = clamp({floor_divide(all.begin - size, step) + 1, ceil_divide(all.end, step)}, windows);
+    Interval seeing =
+        clamp({internal::floor_divide(all.begin - size, step) + 1, internal::ceil_divide(all.end, step)}, windows);
     auto seen_by = [&](int64_t w) { return clamp({all.begin - w * step, all.end - w * step}, size); };
     Interval seen;
     if (seeing.begin < seeing.end) seen = seen_by(seeing.begin);

@@ -57,6 +57,8 @@ IntrusivePtr<Storage> allocate_storage(const Spec& spec, Device device) {
   }
 }
 
+Tensor unshared(const Tensor& x, const Tensor& source) { return x.shares_storage(source) ? apply(op::Clone{}, x) : x; }
+
 Tensor alias(const Tensor& x) { return internal::make_tensor(internal::storage_ptr(x), x.layout(), x.dtype()); }
 
 void run_erased(const OpCall& call, Operands in, Operands out) {
@@ -167,9 +169,11 @@ Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, 
       throw ShapeError(text(info.name, " of shape ", x.shape(), " with strides ", x.layout().strides(),
                             " cannot be a view; use reshape(), which copies where it must"));
     const Tensor plain = apply(op::Contiguous{}, x);
+    internal::body(plain).copies_padded = true;
     return apply_view(info, op, info.view(op, plain.layout()), plain);
   }
   Tensor out = internal::make_tensor(internal::storage_ptr(x), *std::move(view), x.dtype());
+  internal::body(out).copies_padded = internal::body(x).copies_padded;
   if (internal::modes().recording && &info != &op_info<op::Detach>) internal::body(out).base = base_of(x);
   const Tensor* input = &x;
   if (internal::modes().observer != nullptr) {

@@ -86,6 +86,8 @@ template <class S>
 inline Tensor allocate(const Spec& spec) { return allocate<const Spec&>(spec); }
 /// A new tensor on the memory of x, without history.
 Tensor alias(const Tensor& x);
+/// x, or a copy where it shares memory with `source`: for functions whose results are never views.
+Tensor unshared(const Tensor& x, const Tensor& source);
 /// Runs the kernel of the operands' device and notifies observers.
 void run_erased(const OpCall& call, Operands in, Operands out);
 /// Records the history of an op that has just run, or marks its results as cut off from their history.
@@ -104,13 +106,13 @@ template <class Op> Device device_of(const Op& op, Operands in) {
     if (x.defined()) return x.device;
   return {};
 }
-/// No inputs are dying temporaries; known at compile time.
-using NoneDying = std::integral_constant<uint32_t, 0>;
+/// No inputs are temporaries; known at compile time.
+using NoTemporaries = std::integral_constant<uint32_t, 0>;
 
-/// Runs an op whose inputs need no preparation. `dying` is a uint32_t or NoneDying; bit i means that input i is a
-/// temporary, whose memory the result may take.
-template <class Op, class Dying, class... Inputs>
-[[gnu::always_inline]] inline ResultOf<Op> run(const Op& op, Dying dying,
+/// Runs an op whose inputs need no preparation. `temporaries` is a uint32_t or NoTemporaries; bit i means that input i
+/// is a temporary, whose memory the result may take.
+template <class Op, class Temporaries, class... Inputs>
+[[gnu::always_inline]] inline ResultOf<Op> run(const Op& op, Temporaries temporaries,
                                                const std::array<Operand, sizeof...(Inputs)>& in,
                                                const Inputs&... inputs) {
   constexpr size_t kInputs = sizeof...(Inputs), kOutputs = static_cast<size_t>(outputs_of<Op>);
@@ -120,9 +122,10 @@ template <class Op, class Dying, class... Inputs>
   [&]<size_t... I>(std::index_sequence<I...>) {
     auto specs = op.infer(in[I]...);
     if constexpr (kOutputs == 1) {
-      if (dying != 0)
+      if (temporaries != 0)
         for (size_t i = 0; i < kInputs && !results[0].defined(); ++i)
-          if ((dying >> i & 1u) && may_overwrite(op_info<Op>, pointers, i, specs)) results[0] = alias(*pointers[i]);
+          if ((temporaries >> i & 1u) && may_overwrite(op_info<Op>, pointers, i, specs))
+            results[0] = alias(*pointers[i]);
       if (!results[0].defined()) results[0] = allocate(std::move(specs), device);
     } else {
       for (size_t i = 0; i < kOutputs; ++i) results[i] = allocate(std::move(specs[i]), device);
@@ -159,9 +162,9 @@ template <class Op, class... Inputs>
     return results;
 }
 
-/// apply(), with the bits of the inputs that are dying temporaries (rvalues).
-template <class Op, class Dying, class... Inputs>
-ResultOf<Op> apply_over(const Op& op, Dying dying, const Inputs&... inputs) {
+/// apply(), with the bits of the inputs that are temporaries (rvalues).
+template <class Op, class Temporaries, class... Inputs>
+ResultOf<Op> apply_over(const Op& op, Temporaries temporaries, const Inputs&... inputs) {
   const std::array<Operand, sizeof...(Inputs)> in = {operand(inputs)...};
   if constexpr (sizeof...(Inputs) > 0) {
     constexpr Policy kPolicy = policy_of<Op>;
@@ -180,13 +183,13 @@ ResultOf<Op> apply_over(const Op& op, Dying dying, const Inputs&... inputs) {
     if (!ready) [[unlikely]]
       return run_prepared(op, inputs...);
   }
-  return run(op, dying, in, inputs...);
+  return run(op, temporaries, in, inputs...);
 }
 
 /// Runs a compute op with a fixed number of inputs. Returns a Tensor, or std::array<Tensor, N> for several outputs.
 template <class Op, std::same_as<Tensor>... Inputs>
   requires(!ViewOp<Op>)
-ResultOf<Op> apply(const Op& op, const Inputs&... inputs) { return apply_over(op, NoneDying{}, inputs...); }
+ResultOf<Op> apply(const Op& op, const Inputs&... inputs) { return apply_over(op, NoTemporaries{}, inputs...); }
 
 /// Runs a compute op that takes a list of inputs.
 template <class Op> Tensor apply_list(const Op& op, std::span<const Tensor> inputs) {

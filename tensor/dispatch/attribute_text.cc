@@ -1,6 +1,6 @@
 #include "tensor/dispatch/attribute_text.h"
 
-#include <cstdio>
+#include <charconv>
 
 #include "tensor/core/error.h"
 
@@ -12,8 +12,7 @@ std::string attribute_text(int64_t value) { return std::to_string(value); }
 std::string attribute_text(uint64_t value) { return std::to_string(value); }
 std::string attribute_text(double value) {
   char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%g", value);
-  return buffer;
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, 6).ptr};
 }
 std::string attribute_text(const Scalar& value) {
   return value.is_floating() ? attribute_text(value.to_double()) : attribute_text(value.to_int());

@@ -24,7 +24,7 @@ void free_on(Device device, void* memory, size_t bytes) noexcept {
 }  // namespace
 
 void register_backend(DeviceKind kind, Backend* backend) {
-  if (kind == DeviceKind::cpu) throw DeviceError("the CPU is no backend that can be replaced");
+  if (kind == DeviceKind::cpu) throw DeviceError("the CPU is not a backend that can be replaced");
   detail::set_device_memory({&allocate_on, &free_on});
   backends[static_cast<size_t>(kind)].store(backend, std::memory_order_release);
 }

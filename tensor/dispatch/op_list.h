@@ -62,7 +62,7 @@
   /* random */            X(RandomFill) X(Multinomial) X(Poisson) \
   /* vmap */              X(Lift) \
   /* optimizer_step */    X(SgdStep) X(AdamStep) X(RmspropStep) \
-  /* adaptive_step */     X(AdagradStep) X(AdadeltaStep) X(AdamaxStep) X(NadamStep) X(RadamStep) X(LionStep)
+  /* adaptive_step */     X(AdagradStep) X(AdadeltaStep) X(AdamaxStep) X(NAdamStep) X(RAdamStep) X(LionStep)
 // clang-format on
 
 namespace weft {

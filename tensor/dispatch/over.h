@@ -11,12 +11,12 @@ template <class Call> Tensor over(Tensor& x, const Call& call) {
   if (out.shares_storage(x)) x = Tensor();
   return out;
 }
-/// The same for two operands. Bit 0 of `dying` means that x is a temporary, bit 1 that y is.
-template <class Call> Tensor over(uint32_t dying, Tensor& x, Tensor& y, const Call& call) {
-  Tensor out = call(dying);
-  if ((dying & 1u) && out.shares_storage(x))
+/// The same for two operands. Bit 0 of `temporaries` means that x is a temporary, bit 1 that y is.
+template <class Call> Tensor over(uint32_t temporaries, Tensor& x, Tensor& y, const Call& call) {
+  Tensor out = call(temporaries);
+  if ((temporaries & 1u) && out.shares_storage(x))
     x = Tensor();
-  else if ((dying & 2u) && out.shares_storage(y))
+  else if ((temporaries & 2u) && out.shares_storage(y))
     y = Tensor();
   return out;
 }
@@ -24,12 +24,12 @@ template <class Call> Tensor over(uint32_t dying, Tensor& x, Tensor& y, const Ca
 }  // namespace weft::dispatch
 
 /// Defines the function of a row of tensor/ops/unary.inc and its overload for temporaries.
-#define WEFT_UNARY_FUNCTION(Op, function, policy)                                                       \
-  Tensor function(const Tensor& x) {                                                                    \
-    ErrorFrame frame(#function, x);                                                                     \
-    return dispatch::apply(op::Op{}, x);                                                                \
-  }                                                                                                     \
-  Tensor function(Tensor&& x) {                                                                         \
-    ErrorFrame frame(#function, x);                                                                     \
-    return dispatch::over(x, [&](uint32_t dying) { return dispatch::apply_over(op::Op{}, dying, x); }); \
+#define WEFT_UNARY_FUNCTION(Op, function, policy)                                                                   \
+  Tensor function(const Tensor& x) {                                                                                \
+    ErrorFrame frame(#function, x);                                                                                 \
+    return dispatch::apply(op::Op{}, x);                                                                            \
+  }                                                                                                                 \
+  Tensor function(Tensor&& x) {                                                                                     \
+    ErrorFrame frame(#function, x);                                                                                 \
+    return dispatch::over(x, [&](uint32_t temporaries) { return dispatch::apply_over(op::Op{}, temporaries, x); }); \
   }

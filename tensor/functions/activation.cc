@@ -67,6 +67,8 @@ Tensor prelu(const Tensor& x, const Tensor& weight) {
   // Slopes of f32 are not rounded, and do not widen 16 bits; one slope alone would not by promotion either.
   if (is_half_precision(x.dtype()) && slopes.dtype() == f32)
     return cast(dispatch::apply(op::Prelu{}, cast(x, f32), slopes), x.dtype());
+  // One slope widens as many do: by promotion a 0-d tensor would not.
+  if (x.dtype() == f32 && slopes.dtype() == f64) return dispatch::apply(op::Prelu{}, cast(x, f64), slopes);
   return dispatch::apply(op::Prelu{}, x, slopes);
 }
 

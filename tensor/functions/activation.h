@@ -26,8 +26,8 @@ Tensor hardtanh(const Tensor& x, double min = -1, double max = 1);
 /// hardtanh(x, 0, 6)
 Tensor relu6(const Tensor& x);
 /// x where x > 0, else slope * x: He et al., arXiv 1502.01852. `weight` holds one slope, or one slope per channel.
-/// Channels are axis 1 (axis 0 if x is 1-D). A bf16 or f16 x with an f32 weight keeps its dtype. ShapeError for any
-/// other number of slopes.
+/// Channels are axis 1 (axis 0 if x is 1-D). A bf16 or f16 x with an f32 weight keeps its dtype; f32 and f64 give f64.
+/// ShapeError for any other number of slopes.
 Tensor prelu(const Tensor& x, const Tensor& weight);
 /// x - width where x > width, x + width where x < -width, else 0. Error if width < 0.
 Tensor softshrink(const Tensor& x, double width = 0.5);

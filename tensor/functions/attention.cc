@@ -11,35 +11,19 @@
 namespace weft {
 namespace {
 
-Shape batch_of(const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
+using op::with;
 
-Shape with(Shape batch, int64_t rows, int64_t columns) {
-  batch.push_back(rows);
-  batch.push_back(columns);
-  return batch;
-}
+Shape batch_of(const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
 
 Tensor broadcast_where_needed(const Tensor& x, const Shape& shape) {
   return x.shape() == shape ? x : broadcast(x, shape);
-}
-
-/// The mask as the ops take it. ShapeError where it does not fit.
-Tensor mask_of(const AttentionOptions& options, const Shape& scores) {
-  const Tensor& mask = options.mask;
-  if (!mask.defined()) return mask;
-  if (options.causal) throw Error("there is a mask and `causal`; give one of them");
-  bool fits = mask.rank() <= scores.rank();
-  for (int64_t i = 1; fits && i <= mask.rank(); ++i)
-    fits = mask.size(-i) == 1 || mask.size(-i) == scores[scores.size() - static_cast<size_t>(i)];
-  if (!fits) throw ShapeError(text("the mask must broadcast to ", scores, ", not be ", mask.shape()));
-  return broadcast_where_needed(mask, scores);
 }
 
 /// `rows` of `columns` probabilities: what the dropout draws.
 op::AttentionSetting setting_of(const AttentionOptions& options, Device device, int64_t depth, int64_t rows,
                                 int64_t columns) {
   const double p = options.dropout_p;
-  if (!(p >= 0.0 && p <= 1.0)) throw Error(text("dropout_p = ", p, " must lie between 0 and 1"));
+  check_probability("dropout_p =", p);
   const double scale = options.scale ? *options.scale : depth == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(depth));
   op::AttentionSetting setting{options.causal, scale, p, {}};
   Generator& generator = options.generator != nullptr ? *options.generator : default_generator();
@@ -73,7 +57,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   const Shape batch = broadcast_shapes(broadcast_shapes(batch_of(q), batch_of(k)), batch_of(v));
   const int64_t rows = q.size(-2), columns = k.size(-2);
   if (v.size(-2) != columns) throw ShapeError(text("k and v differ in length: ", columns, " and ", v.size(-2)));
-  const Tensor mask = mask_of(options, with(batch, rows, columns));
+  const Tensor mask = adjoint::attention_mask(options, with(batch, rows, columns));
   const op::Attention op{setting_of(options, q.device(), q.size(-1), checked_numel(with(batch, rows, 1)), columns)};
   return dispatch::apply(op, broadcast_where_needed(q, with(batch, rows, q.size(-1))),
                          broadcast_where_needed(k, with(batch, columns, k.size(-1))),
@@ -89,6 +73,17 @@ Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions
   const Tensor split = unflatten(qkv, -1, {3, heads, columns / (3 * heads)});
   const auto part = [&](int64_t i) { return transpose(select(split, -3, i), -3, -2); };
   return flatten(transpose(scaled_dot_product_attention(part(0), part(1), part(2), options), -3, -2), -2, -1);
+}
+
+Tensor adjoint::attention_mask(const AttentionOptions& options, const Shape& scores) {
+  const Tensor& mask = options.mask;
+  if (!mask.defined()) return mask;
+  if (options.causal) throw Error("there is a mask and `causal`; give one of them");
+  bool fits = mask.rank() <= scores.rank();
+  for (int64_t i = 1; fits && i <= mask.rank(); ++i)
+    fits = mask.size(-i) == 1 || mask.size(-i) == scores[scores.size() - static_cast<size_t>(i)];
+  if (!fits) throw ShapeError(text("the mask must broadcast to ", scores, ", not be ", mask.shape()));
+  return broadcast_where_needed(mask, scores);
 }
 
 std::array<Tensor, 3> adjoint::attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,

@@ -21,7 +21,8 @@ struct BatchNormFunctionOptions {
 /// and optional.
 /// In training, mean and (biased) var are computed from the batch over all axes except axis 1. Running statistics, if
 /// given, are updated in place: running = (1 - momentum) running + momentum batch, with the unbiased variance of the
-/// batch. An empty batch leaves them unchanged. Outside of training, mean and var are the running statistics.
+/// batch. An empty batch leaves them unchanged. If autograd::checkpoint() runs it again, they are updated again (the
+/// layers' are not). Outside of training, mean and var are the running statistics.
 /// A bf16 or f16 x keeps its dtype if parameters and statistics are f32; other dtypes promote. DtypeError unless
 /// floating. ShapeError if a channel has only one value in training, or if a parameter or statistic is not (C). Error
 /// if running statistics are absent outside of training, if eps is negative, or if eps is 0 in training.

@@ -33,11 +33,11 @@ template <class Op> [[gnu::noinline]] Tensor mixed(const Tensor& a, const Tensor
   return cast(dispatch::apply(Op{}, cast(a, f32), cast(b, f32)), (right ? a : b).dtype());
 }
 
-/// An op of two tensors; bit i of `dying`: the caller's last handle of operand i.
-template <class Op, class Dying> Tensor binary(Dying dying, const Tensor& a, const Tensor& b) {
+/// An op of two tensors; bit i of `temporaries`: the caller's last handle of operand i.
+template <class Op, class Temporaries> Tensor binary(Temporaries temporaries, const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype()) [[unlikely]]
     return mixed<Op>(a, b);
-  return dispatch::apply_over(Op{}, dying, a, b);
+  return dispatch::apply_over(Op{}, temporaries, a, b);
 }
 
 /// Error for an unsigned number that i64 does not hold beside integers.
@@ -48,19 +48,21 @@ void check_range(const Tensor& x, const Scalar& value) {
 bool are_bool(const Tensor& x, const Scalar& value) { return x.dtype() == boolean && value.kind() == boolean; }
 
 /// An op of a tensor and a number, in their promoted dtype.
-template <class Op, class Dying> Tensor with_scalar(Dying dying, const Tensor& x, const Scalar& value) {
+template <class Op, class Temporaries>
+Tensor with_scalar(Temporaries temporaries, const Tensor& x, const Scalar& value) {
   if constexpr (!std::same_as<Op, op::DivScalar> && !std::same_as<Op, op::RdivScalar>) check_range(x, value);
   if constexpr (std::same_as<Op, op::PowScalar>)
     if (!value.is_floating() && value.to_int() < 0 && !is_floating(x.dtype()))
       throw DtypeError(
-          text("an integer to the power ", value.to_int(), " is no integer; cast to a floating dtype first"));
+          text("an integer to the power ", value.to_int(), " is not an integer; cast to a floating dtype first"));
   if constexpr (std::same_as<Op, op::AddScalar> || std::same_as<Op, op::MulScalar>)
     if (are_bool(x, value)) {  // or, and
       using OfTensors = std::conditional_t<std::same_as<Op, op::AddScalar>, op::Add, op::Mul>;
       return dispatch::apply(OfTensors{}, x, full({}, value, boolean, x.device()));
     }
   const DType dtype = promote_scalar(x.dtype(), value);
-  return x.dtype() == dtype ? dispatch::apply_over(Op{value}, dying, x) : dispatch::apply(Op{value}, cast(x, dtype));
+  return x.dtype() == dtype ? dispatch::apply_over(Op{value}, temporaries, x)
+                            : dispatch::apply(Op{value}, cast(x, dtype));
 }
 
 /// The number as a tensor without axes, of the dtype that it gives `x` (f32 beside bf16 and f16, which it does not
@@ -81,42 +83,42 @@ Scalar negated(const Tensor& x, const Scalar& value) {
 
 }  // namespace
 
-#define WEFT_BINARY(Op, function, policy)                                                        \
-  Tensor function(const Tensor& a, const Tensor& b) {                                            \
-    ErrorFrame frame(#function, a, b);                                                           \
-    return binary<op::Op>(dispatch::NoneDying{}, a, b);                                          \
-  }                                                                                              \
-  Tensor function(Tensor&& a, const Tensor& b) {                                                 \
-    ErrorFrame frame(#function, a, b);                                                           \
-    return dispatch::over(a, [&](uint32_t) { return binary<op::Op>(1u, a, b); });                \
-  }                                                                                              \
-  Tensor function(const Tensor& a, Tensor&& b) {                                                 \
-    ErrorFrame frame(#function, a, b);                                                           \
-    return dispatch::over(b, [&](uint32_t) { return binary<op::Op>(2u, a, b); });                \
-  }                                                                                              \
-  Tensor function(Tensor&& a, Tensor&& b) {                                                      \
-    ErrorFrame frame(#function, a, b);                                                           \
-    return dispatch::over(3, a, b, [&](uint32_t dying) { return binary<op::Op>(dying, a, b); }); \
+#define WEFT_BINARY(Op, function, policy)                                                                    \
+  Tensor function(const Tensor& a, const Tensor& b) {                                                        \
+    ErrorFrame frame(#function, a, b);                                                                       \
+    return binary<op::Op>(dispatch::NoTemporaries{}, a, b);                                                  \
+  }                                                                                                          \
+  Tensor function(Tensor&& a, const Tensor& b) {                                                             \
+    ErrorFrame frame(#function, a, b);                                                                       \
+    return dispatch::over(a, [&](uint32_t) { return binary<op::Op>(1u, a, b); });                            \
+  }                                                                                                          \
+  Tensor function(const Tensor& a, Tensor&& b) {                                                             \
+    ErrorFrame frame(#function, a, b);                                                                       \
+    return dispatch::over(b, [&](uint32_t) { return binary<op::Op>(2u, a, b); });                            \
+  }                                                                                                          \
+  Tensor function(Tensor&& a, Tensor&& b) {                                                                  \
+    ErrorFrame frame(#function, a, b);                                                                       \
+    return dispatch::over(3, a, b, [&](uint32_t temporaries) { return binary<op::Op>(temporaries, a, b); }); \
   }
-#define WEFT_BINARY_OR_NUMBER(Op, function, policy)                       \
-  WEFT_BINARY(Op, function, policy)                                       \
-  Tensor function(const Tensor& a, const Scalar& b) {                     \
-    ErrorFrame frame(#function, a);                                       \
-    return binary<op::Op>(dispatch::NoneDying{}, a, number_beside(a, b)); \
-  }                                                                       \
-  Tensor function(const Scalar& a, const Tensor& b) {                     \
-    ErrorFrame frame(#function, b);                                       \
-    return binary<op::Op>(dispatch::NoneDying{}, number_beside(b, a), b); \
+#define WEFT_BINARY_OR_NUMBER(Op, function, policy)                           \
+  WEFT_BINARY(Op, function, policy)                                           \
+  Tensor function(const Tensor& a, const Scalar& b) {                         \
+    ErrorFrame frame(#function, a);                                           \
+    return binary<op::Op>(dispatch::NoTemporaries{}, a, number_beside(a, b)); \
+  }                                                                           \
+  Tensor function(const Scalar& a, const Tensor& b) {                         \
+    ErrorFrame frame(#function, b);                                           \
+    return binary<op::Op>(dispatch::NoTemporaries{}, number_beside(b, a), b); \
   }
-#define WEFT_SCALAR_FUNCTION(Op, function, x, value, ...)        \
-  Tensor function(__VA_ARGS__) {                                 \
-    ErrorFrame frame(#function, x);                              \
-    return with_scalar<op::Op>(dispatch::NoneDying{}, x, value); \
+#define WEFT_SCALAR_FUNCTION(Op, function, x, value, ...)            \
+  Tensor function(__VA_ARGS__) {                                     \
+    ErrorFrame frame(#function, x);                                  \
+    return with_scalar<op::Op>(dispatch::NoTemporaries{}, x, value); \
   }
-#define WEFT_SCALAR_FUNCTION_OVER(Op, function, x, value, ...)                                      \
-  Tensor function(__VA_ARGS__) {                                                                    \
-    ErrorFrame frame(#function, x);                                                                 \
-    return dispatch::over(x, [&](uint32_t dying) { return with_scalar<op::Op>(dying, x, value); }); \
+#define WEFT_SCALAR_FUNCTION_OVER(Op, function, x, value, ...)                                                  \
+  Tensor function(__VA_ARGS__) {                                                                                \
+    ErrorFrame frame(#function, x);                                                                             \
+    return dispatch::over(x, [&](uint32_t temporaries) { return with_scalar<op::Op>(temporaries, x, value); }); \
   }
 #define WEFT_WITH_SCALAR(Op, function, policy)                               \
   WEFT_SCALAR_FUNCTION(Op, function, a, b, const Tensor& a, const Scalar& b) \

@@ -20,11 +20,6 @@ void copy_bytes(Device from_device, const void* from, Device to_device, void* to
   dispatch::backend_of(to_device).copy_from_host(to_device.index, to, host->data(), bytes);
 }
 
-/// Where the elements of a dense tensor begin.
-char* first_byte(const Tensor& x) {
-  return static_cast<char*>(internal::raw(x)) + x.layout().offset() * static_cast<int64_t>(size_of(x.dtype()));
-}
-
 }  // namespace
 
 Tensor clone(const Tensor& x) {
@@ -54,7 +49,7 @@ Tensor to(const Tensor& x, Device device) {
   const Tensor* input = &dense;
   const OpCall call{op_info<op::ToDevice>, &op, {&input, 1}, {&out, 1}};
   const auto run = [&] {
-    copy_bytes(op.from, first_byte(dense), device, first_byte(out),
+    copy_bytes(op.from, internal::first_byte(dense), device, internal::first_byte(out),
                static_cast<size_t>(dense.numel()) * size_of(dense.dtype()));
   };
   if (is_observed()) {

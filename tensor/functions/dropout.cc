@@ -14,10 +14,6 @@ namespace weft {
 namespace {
 constinit thread_local internal::SampleScope* samples = nullptr;
 
-void check_probability(double p) {
-  if (!(p >= 0.0 && p <= 1.0)) throw Error(text("p = ", p, " must lie between 0 and 1"));
-}
-
 /// Ones with the first `axes` sizes of x, and size 1 behind them.
 Tensor ones_of(const Tensor& x, int64_t axes) {
   Shape shape = x.shape();
@@ -27,7 +23,7 @@ Tensor ones_of(const Tensor& x, int64_t axes) {
 
 /// Alpha dropout: one decision for all elements that share the first `axes` indices.
 Tensor alpha_dropped(const Tensor& x, int64_t axes, double p, Generator& generator) {
-  check_probability(p);
+  check_probability("p =", p);
   if (p == 0) return x;
   if (p == 1) return x * 0.0;
   const Tensor kept = dropout(ones_of(x, axes), p, generator) * (1 - p);  // 1 or 0
@@ -64,19 +60,19 @@ Tensor dropout(const Tensor& x, double p) { return dropout(x, p, default_generat
 
 Tensor dropout(const Tensor& x, double p, bool training) {
   ErrorFrame frame("dropout", x);
-  check_probability(p);
+  check_probability("p =", p);
   return training ? dropout(x, p) : x;
 }
 
 Tensor dropout(const Tensor& x, double p, Generator& generator) {
   ErrorFrame frame("dropout", x);
-  check_probability(p);
+  check_probability("p =", p);
   const RandomKey key = internal::dropout_key(x.device(), x.numel(), generator);
   return dispatch::apply(op::Dropout{p, key.seed, key.offset}, x);
 }
 
 Tensor internal::channel_dropout(const Tensor& x, int64_t places, double p, Generator& generator) {
-  check_probability(p);
+  check_probability("p =", p);
   if (x.rank() != places + 1 && x.rank() != places + 2)
     throw ShapeError(text("the input must have ", places + 2, " axes, (N, C, ...), or ", places + 1, " without N"));
   return p == 0 ? x : x * dropout(ones_of(x, x.rank() - places), p, generator);

@@ -67,7 +67,7 @@ class Side {
     int64_t size = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
     if (error != std::errc() || end != digits.data() + digits.size() || size < 1)
-      throw Error(text("`", digits, "` in `", text_, "` is no size of an axis: 1 or more"));
+      throw Error(text("`", digits, "` in `", text_, "` is not a size of an axis: 1 or more"));
     if (size == 1) return {};
     std::string name = std::to_string(size) + '#' + std::to_string(numbers_++);
     sizes[name] = size;
@@ -83,7 +83,7 @@ class Side {
     } else if (std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) {
       return read_number();
     } else {
-      throw Error(text("`", text_.substr(at_, 1), "` in `", text_, "` is no name, number, ..., or parenthesis"));
+      throw Error(text("`", text_.substr(at_, 1), "` in `", text_, "` is not a name, number, ..., or parenthesis"));
     }
     std::string name(text_.substr(start, at_ - start));
     if (std::find(seen_.begin(), seen_.end(), name) != seen_.end())

@@ -17,6 +17,8 @@ namespace weft {
 
 Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
   ErrorFrame frame("group_norm", x, weight, bias);
+  if (x.rank() >= 2 && x.size(0) == 1 && x.numel() > 0 && x.numel() == groups)
+    throw ShapeError("each group has one value, which has no variance");
   const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
   return dispatch::apply(op::GroupNorm{groups, eps}, in, w, b)[0];
 }

@@ -10,7 +10,8 @@ namespace weft {
 
 /// (x - mean) / sqrt(var + eps) * weight + bias for x (N, C, ...). The channels form `groups` groups of consecutive
 /// channels; mean and (biased) var are over each group of each image. weight and bias (C) are optional. Dtypes promote;
-/// DtypeError unless floating. ShapeError if C is not divisible by groups.
+/// DtypeError unless floating. ShapeError if C is not divisible by groups, or, as in PyTorch, if the groups of a single
+/// image have one value each.
 Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 
@@ -22,8 +23,9 @@ struct InstanceNormFunctionOptions {
 
 /// group_norm() with one channel per group: statistics are over all axes of x (N, C, ...) except the first two. Running
 /// statistics (C), if given, are updated in place: running = (1 - momentum) running + momentum s, where s is the mean
-/// over the images of their statistics, with unbiased variances. An empty batch leaves them unchanged. ShapeError if a
-/// channel of an image has only one value.
+/// over the images of their statistics, with unbiased variances. An empty batch leaves them unchanged. If
+/// autograd::checkpoint() runs it again, they are updated again (the layers' are not). ShapeError if a channel of an
+/// image has only one value.
 Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {},
                      const Tensor& weight = {}, const Tensor& bias = {},
                      const InstanceNormFunctionOptions& options = {});

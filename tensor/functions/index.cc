@@ -92,9 +92,12 @@ std::vector<Tensor> unravel_index(const Tensor& index, const Shape& shape) {
   return coordinates;
 }
 
-Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx) {
+Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx) {
   ErrorFrame frame("embedding", indices, weight);
-  const Tensor rows = dispatch::apply(op::Embedding{padding_idx}, indices, weight);
+  int64_t padding = padding_idx.value_or(-1);
+  if (padding_idx && padding < 0 && weight.rank() > 0 && (padding += weight.size(0)) < 0)
+    throw IndexError(text("padding_idx ", *padding_idx, " is out of range for ", weight.size(0), " rows"));
+  const Tensor rows = dispatch::apply(op::Embedding{padding}, indices, weight);
   // Under Autocast what is looked up has the scope's dtype; the table is not cast, and its gradient is summed in f32.
   return internal::modes().autocast != f32 && weight.dtype() == f32 ? cast(rows, internal::modes().autocast) : rows;
 }

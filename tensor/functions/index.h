@@ -17,8 +17,8 @@ Tensor gather(const Tensor& x, int64_t axis, const Tensor& index);
 /// and the result is 0-d.
 Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index);
 /// Looks up rows of `weight` (V, D): integer `indices` of shape (...) give (..., D). The gradient of row `padding_idx`
-/// is zero; a negative padding_idx means that there is no such row.
-Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx = -1);
+/// is zero; a negative padding_idx counts from the end.
+Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<int64_t> padding_idx = std::nullopt);
 /// Integer `indices` (...) give f32 one-hot vectors (..., classes). classes defaults to the largest index + 1. No
 /// gradient. IndexError for negative indices, DtypeError unless indices are integers.
 Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes = std::nullopt);

@@ -62,8 +62,8 @@ template void optimizer_step(const char*, const op::RmspropStep&, T, T, T, T, T)
 template void optimizer_step(const char*, const op::AdagradStep&, T, T, T);
 template void optimizer_step(const char*, const op::AdadeltaStep&, T, T, T, T);
 template void optimizer_step(const char*, const op::AdamaxStep&, T, T, T, T);
-template void optimizer_step(const char*, const op::NadamStep&, T, T, T, T);
-template void optimizer_step(const char*, const op::RadamStep&, T, T, T, T);
+template void optimizer_step(const char*, const op::NAdamStep&, T, T, T, T);
+template void optimizer_step(const char*, const op::RAdamStep&, T, T, T, T);
 template void optimizer_step(const char*, const op::LionStep&, T, T, T);
 
 }  // namespace weft::internal

@@ -70,8 +70,9 @@ Tensor pad(const Tensor& x, const std::vector<Padding>& widths, PadMode mode, co
   for (Padding& width : grown) width = {std::max<int64_t>(width.first, 0), std::max<int64_t>(width.second, 0)};
   if (mode == PadMode::constant) return with_constant(cut(x, widths), grown, value);
   // As in PyTorch, what is cut off at one end is still seen from the other, but in a circle, which goes over the rest.
-  if (mode == PadMode::circular) return filled(cut(x, widths), grown, mode);
-  return cut(filled(x, grown, mode), widths);
+  const Tensor out =
+      mode == PadMode::circular ? filled(cut(x, widths), grown, mode) : cut(filled(x, grown, mode), widths);
+  return dispatch::unshared(out, x);
 }
 
 }  // namespace weft

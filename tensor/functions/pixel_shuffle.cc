@@ -1,5 +1,6 @@
 #include "tensor/functions/pixel_shuffle.h"
 
+#include "tensor/dispatch/apply.h"
 #include "tensor/functions/view.h"
 
 namespace weft {
@@ -31,7 +32,8 @@ Tensor pixel_shuffle(const Tensor& x, int64_t r) {
   shape[c] = channels / square;
   shape[c + 1] = checked_multiply(x.size(-2), r);
   shape[c + 2] = checked_multiply(x.size(-1), r);
-  return reshape(permute_last(unflatten(x, -3, {channels / square, r, r}), {0, 3, 1, 4, 2}), shape);
+  const Tensor blocks = permute_last(unflatten(x, -3, {channels / square, r, r}), {0, 3, 1, 4, 2});
+  return dispatch::unshared(reshape(blocks, shape), x);
 }
 
 Tensor pixel_unshuffle(const Tensor& x, int64_t r) {
@@ -45,8 +47,8 @@ Tensor pixel_unshuffle(const Tensor& x, int64_t r) {
   shape[c] = checked_multiply(x.size(-3), checked_multiply(r, r));
   shape[c + 1] = height / r;
   shape[c + 2] = width / r;
-  return reshape(permute_last(unflatten(unflatten(x, -1, {width / r, r}), -3, {height / r, r}), {0, 2, 4, 1, 3}),
-                 shape);
+  const Tensor blocks = unflatten(unflatten(x, -1, {width / r, r}), -3, {height / r, r});
+  return dispatch::unshared(reshape(permute_last(blocks, {0, 2, 4, 1, 3}), shape), x);
 }
 
 Tensor channel_shuffle(const Tensor& x, int64_t groups) {
@@ -54,7 +56,8 @@ Tensor channel_shuffle(const Tensor& x, int64_t groups) {
   if (x.rank() < 2) throw ShapeError(text("x must be (N, C, ...), not ", x.shape()));
   if (groups < 1) throw Error(text("groups ", groups, " must be at least 1"));
   if (x.size(1) % groups != 0) throw ShapeError(text(x.size(1), " channels do not divide into ", groups, " groups"));
-  return reshape(transpose(unflatten(x, 1, {groups, x.size(1) / groups}), 1, 2), x.shape());
+  const Tensor turned = transpose(unflatten(x, 1, {groups, x.size(1) / groups}), 1, 2);
+  return dispatch::unshared(reshape(turned, x.shape()), x);
 }
 
 }  // namespace weft

@@ -32,10 +32,6 @@ void check_deviation(double std) {
   if (!(std >= 0)) throw Error(text("the standard deviation ", std, " must be 0 or more"));
 }
 
-void check_probability(double p) {
-  if (!(p >= 0 && p <= 1)) throw Error(text("the probability ", p, " must lie between 0 and 1"));
-}
-
 /// Error for a negative one or NaN.
 void check_deviations(const Tensor& std) {
   const Tensor every = dispatch::all_samples(std.detach());
@@ -138,7 +134,7 @@ Tensor bernoulli(const Tensor& p, Generator& generator) {
     // The lowest or the highest one is outside, or NaN is both.
     const Tensor every = dispatch::all_samples(p);
     const double low = min(every).item<double>(), high = max(every).item<double>();
-    throw Error(text("the probability ", low >= 0 ? high : low, " must lie between 0 and 1"));
+    check_probability("the probability", low >= 0 ? high : low);
   }
   return cast(u < p, p.dtype());
 }
@@ -182,7 +178,7 @@ Tensor& Tensor::normal_(double mean, double std) { return normal_(mean, std, def
 
 Tensor& Tensor::bernoulli_(double p, Generator& generator) {
   ErrorFrame frame("bernoulli_", *this);
-  check_probability(p);
+  check_probability("the probability", p);
   return copy_(rand(shape(), generator, f32, device()) < p);
 }
 Tensor& Tensor::bernoulli_(const Tensor& p, Generator& generator) {

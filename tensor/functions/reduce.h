@@ -23,8 +23,11 @@ Tensor min(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// The variance sum((x - mean)^2) / (n - correction), or its square root. If n = correction it is infinite, or NaN if
 /// all values are equal. Each block of elements is shifted by a value near its mean, and blocks are merged by Chan's
 /// formula, so that a large mean does not cause cancellation. DtypeError unless floating, also for norm().
+/// A bool is not accepted as a correction: `var(x, 0, true)` does not compile.
 Tensor var(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 Tensor stddev(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
+template <std::same_as<bool> T> Tensor var(const Tensor&, const Axes&, T, KeepDim = {}) = delete;
+template <std::same_as<bool> T> Tensor stddev(const Tensor&, const Axes&, T, KeepDim = {}) = delete;
 /// (sum |x|^p)^(1/p); p may be infinity. For p = 2 intermediate results neither overflow nor underflow. The gradient is
 /// 0 where the norm is 0.
 Tensor norm(const Tensor& x, double p = 2, const Axes& axes = {}, KeepDim keep = {});

@@ -16,9 +16,6 @@
 namespace weft {
 namespace {
 
-/// A copy of what is still a view of `x`.
-Tensor own(const Tensor& out, const Tensor& x) { return out.shares_storage(x) ? clone(out) : out; }
-
 int64_t product(const Shape& shape, int64_t begin, int64_t end) {
   int64_t out = 1;
   for (int64_t i = begin; i < end; ++i) out = checked_multiply(out, shape[static_cast<size_t>(i)]);
@@ -58,7 +55,7 @@ Tensor repeated(const Tensor& x, const IntList& counts) {
     }
   }
   copy();
-  return own(out, x);
+  return dispatch::unshared(out, x);
 }
 
 /// x with the elements of each axis moved on.
@@ -108,10 +105,14 @@ Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> 
   if (!axis) return repeat_interleave(reshape(x, {-1}), count, 0);
   const int64_t a = normalize_axis_or_scalar(*axis, x.rank());
   if (x.rank() == 0) return repeat_interleave(reshape(x, {1}), count, 0);
+  if (x.rank() == kMaxAxes) {  // no room for one more
+    const Tensor rows = arange(checked_multiply(x.size(a), count), i64, x.device());
+    return index_select(x, a, floor_divide(rows, std::max<int64_t>(count, 1)));
+  }
   Shape wide = x.shape(), whole = x.shape();
   wide.insert(static_cast<size_t>(a + 1), count);
   whole[static_cast<size_t>(a)] = checked_multiply(x.size(a), count);
-  return own(reshape(expand(unsqueeze(x, a + 1), wide), whole), x);
+  return dispatch::unshared(reshape(expand(unsqueeze(x, a + 1), wide), whole), x);
 }
 
 Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int64_t> axis) {
@@ -140,7 +141,7 @@ Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {
   ErrorFrame frame("roll", x);
   if (axes.empty()) {
     if (shifts.size() != 1) throw ShapeError(text("without axes there is one shift, not ", shifts.size()));
-    return own(reshape(rolled(reshape(x, {-1}), shifts), x.shape()), x);
+    return dispatch::unshared(reshape(rolled(reshape(x, {-1}), shifts), x.shape()), x);
   }
   if (shifts.size() != axes.size()) throw ShapeError(text(shifts.size(), " shifts for ", axes.size(), " axes"));
   IntList by(static_cast<size_t>(x.rank()), 0);
@@ -148,7 +149,7 @@ Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {
     const auto axis = static_cast<size_t>(normalize_axis_or_scalar(axes[i], x.rank()));
     if (x.rank() > 0 && x.numel() > 0) by[axis] = (by[axis] + shifts[i] % x.shape()[axis]) % x.shape()[axis];
   }
-  return own(rolled(x, by), x);
+  return dispatch::unshared(rolled(x, by), x);
 }
 
 Tensor rot90(const Tensor& x, int64_t turns, int64_t axis0, int64_t axis1) {

@@ -59,8 +59,7 @@ Tensor view(const Tensor& x, const Shape& shape) {
 Tensor reshape(const Tensor& x, const Shape& shape) {
   ErrorFrame frame("reshape", x);
   op::Reshape op{inferred(shape, x.numel())};
-  if (!x.is_contiguous() && !x.layout().has_mask() && !op.view(x.layout()))
-    return dispatch::apply(op, dispatch::apply(op::Contiguous{}, x));
+  if (!x.is_contiguous() && !op.view(x.layout())) return dispatch::apply(op, dispatch::apply(op::Contiguous{}, x));
   return dispatch::apply(op, x);
 }
 

@@ -20,8 +20,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -188,8 +188,8 @@ std::string readable_bytes(size_t bytes) {
   size_t unit = 0;
   for (; value >= 1000 && unit < 6; ++unit) value /= 1024;
   char out[32];
-  std::snprintf(out, sizeof out, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return out;
+  const char* end = std::to_chars(out, out + sizeof out, value, std::chars_format::fixed, unit == 0 ? 0 : 1).ptr;
+  return text(std::string_view(out, static_cast<size_t>(end - out)), " ", units[unit]);
 }
 
 [[noreturn]] void throw_no_memory(size_t bytes) {

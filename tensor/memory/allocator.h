@@ -1,4 +1,4 @@
-// The caching allocator: memory that was used once stays at hand.
+// The caching allocator: freed memory is kept for reuse.
 #pragma once
 
 #include <cstddef>

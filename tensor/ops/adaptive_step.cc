@@ -16,12 +16,12 @@ void AdamaxStep::infer(const Operand& parameter, const Operand& gradient, const 
   check_step(parameter, {gradient, average, largest});
 }
 
-void NadamStep::infer(const Operand& parameter, const Operand& gradient, const Operand& average,
+void NAdamStep::infer(const Operand& parameter, const Operand& gradient, const Operand& average,
                       const Operand& square) const {
   check_step(parameter, {gradient, average, square});
 }
 
-void RadamStep::infer(const Operand& parameter, const Operand& gradient, const Operand& average,
+void RAdamStep::infer(const Operand& parameter, const Operand& gradient, const Operand& average,
                       const Operand& square) const {
   check_step(parameter, {gradient, average, square});
 }

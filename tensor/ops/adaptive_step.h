@@ -36,7 +36,7 @@ struct AdamaxStep : CountedStep<optim::AdamaxOptions> {
 /// P(t) = m(1) ... m(t),
 /// parameter -= lr * (g (1 - m(t)) / (1 - P(t)) + average * m(t + 1) / (1 - P(t + 1)))
 /// / (sqrt(square / (1 - beta2^t)) + eps).
-struct NadamStep : Step<optim::NAdamOptions> {
+struct NAdamStep : Step<optim::NAdamOptions> {
   int64_t step = 1;    // t, counts from 1
   double product = 1;  // m(1) ... m(t)
   static constexpr std::string_view name = "nadam_step";
@@ -45,7 +45,7 @@ struct NadamStep : Step<optim::NAdamOptions> {
     Step::attributes(visit);
     visit("step", step), visit("product", product);
   }
-  bool operator==(const NadamStep&) const = default;
+  bool operator==(const NAdamStep&) const = default;
   void infer(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square) const;
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square) const;
 };
@@ -54,7 +54,7 @@ struct NadamStep : Step<optim::NAdamOptions> {
 /// s = r - 2 t beta2^t / (1 - beta2^t): if s > 5,
 /// parameter -= lr / (1 - beta1^t) * average * sqrt((s - 4) (s - 2) r / ((r - 4) (r - 2) s))
 /// * sqrt(1 - beta2^t) / (sqrt(square) + eps), else parameter -= lr / (1 - beta1^t) * average.
-struct RadamStep : CountedStep<optim::RAdamOptions> {
+struct RAdamStep : CountedStep<optim::RAdamOptions> {
   static constexpr std::string_view name = "radam_step";
   static constexpr uint32_t writes = 0b1101;
   void infer(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square) const;

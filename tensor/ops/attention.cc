@@ -5,12 +5,6 @@ namespace {
 
 Shape batch_of(const Operand& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
 
-Shape with(Shape batch, int64_t rows, int64_t columns) {
-  batch.push_back(rows);
-  batch.push_back(columns);
-  return batch;
-}
-
 /// (batch..., T, 1) of what probabilities are computed in.
 Spec rows_spec(Shape batch, int64_t rows, DType dtype) {
   return spec_of(with(std::move(batch), rows, 1), dtype == f64 ? f64 : f32);
@@ -33,10 +27,6 @@ void check_mask(const Operand& mask, const Shape& scores) {
   if (mask.shape() != scores) throw ShapeError(text("the mask must be ", scores, ", not ", mask.shape()));
 }
 
-void check_gradient(const Operand& g, const Shape& result) {
-  if (g.shape() != result) throw ShapeError(text("the gradient must be ", result, ", not ", g.shape()));
-}
-
 void check_inputs(const Operand& q, const Operand& k, const Operand& v, const Operand& mask) {
   const int64_t rank = q.rank();
   if (rank < 2 || k.rank() != rank || v.rank() != rank || batch_of(k) != batch_of(q) || batch_of(v) != batch_of(q))
@@ -49,6 +39,12 @@ void check_inputs(const Operand& q, const Operand& k, const Operand& v, const Op
 }
 
 }  // namespace
+
+Shape with(Shape batch, int64_t rows, int64_t columns) {
+  batch.push_back(rows);
+  batch.push_back(columns);
+  return batch;
+}
 
 std::string attribute_text(const AttentionSetting& s) {
   return text("causal=", s.causal ? "true" : "false", ", scale=", s.scale, ", dropout_p=", s.dropout_p);

@@ -13,6 +13,9 @@
 
 namespace weft::op {
 
+/// (batch..., rows, columns).
+Shape with(Shape batch, int64_t rows, int64_t columns);
+
 /// The attributes of the attention ops.
 struct AttentionSetting {
   bool causal;  // query i attends only to keys 0 .. i; if S > T, to keys 0 .. i + S - T

@@ -39,8 +39,7 @@ std::array<Spec, 3> BatchNormReluMaxPool2dBackward::infer(const Operand& g, cons
   check_applies(x, options);
   check_dtype(indices, indices.dtype == u8, "indices, u8");
   check_same_shape(g, indices);
-  if (g.shape() != pooled_shape(x.shape(), options))
-    throw ShapeError(text("the gradient must have shape ", pooled_shape(x.shape(), options), ", not ", g.shape()));
+  check_gradient(g, pooled_shape(x.shape(), options));
   return {Spec{channels_last_view(x.shape()), x.dtype}, channels, channels};
 }
 

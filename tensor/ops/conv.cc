@@ -72,10 +72,6 @@ Shape output_shape(const Shape& x, const Shape& weight, const ConvOptions& o) {
   return out;
 }
 
-void check_gradient(const Operand& g, const Shape& expected) {
-  if (g.shape() != expected) throw ShapeError(text("the gradient must have shape ", expected, ", not ", g.shape()));
-}
-
 }  // namespace
 
 std::string attribute_text(const Size2& value) { return shown(Size3::of(value, 0), 2); }

@@ -32,8 +32,7 @@ Spec GridSample::infer(const Operand& x, const Operand& grid) const {
 }
 
 std::array<Spec, 2> GridSampleBackward::infer(const Operand& g, const Operand& x, const Operand& grid) const {
-  if (const Spec y = GridSample{options}.infer(x, grid); g.shape() != y.view.shape())
-    throw ShapeError(text("the gradient must be ", y.view.shape(), ", not ", g.shape()));
+  check_gradient(g, GridSample{options}.infer(x, grid).view.shape());
   const auto gradient = [&](int bit, const Operand& of) {
     return wanted & bit ? spec_like(of) : spec_of({0}, of.dtype);
   };

@@ -78,7 +78,7 @@ Spec EmbeddingBackward::infer(const Operand& g, const Operand& indices) const {
   const int64_t width = g.shape().back();
   Shape expected = indices.shape();
   expected.push_back(width);
-  if (g.shape() != expected) throw ShapeError(text("the gradient must have shape ", expected, ", not ", g.shape()));
+  check_gradient(g, expected);
   return spec_of({rows, width}, g.dtype);
 }
 

@@ -22,6 +22,14 @@ void check_same_shape(const Operand& a, const Operand& b) {
   if (a.shape() != b.shape()) throw ShapeError(text("shapes differ: ", a.shape(), " and ", b.shape()));
 }
 
+void check_gradient(const Operand& g, const Shape& expected) {
+  if (g.shape() != expected) throw ShapeError(text("the gradient must have shape ", expected, ", not ", g.shape()));
+}
+
+void check_probability(std::string_view what, double p) {
+  if (!(p >= 0 && p <= 1)) throw Error(text(what, " ", p, " must lie between 0 and 1"));
+}
+
 void check_fits(const Scalar& value, DType dtype) {
   if (!is_integer(dtype) || (!value.is_floating() && value.fits(dtype))) return;
   visit_dtype(dtype, [&]<class T>() {

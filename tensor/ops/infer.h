@@ -26,6 +26,10 @@ inline Spec spec_of(const Shape& shape, DType dtype) { return {View::contiguous(
 void check_dtype(const Operand& x, bool accepted, std::string_view what);
 /// ShapeError if the shapes differ.
 void check_same_shape(const Operand& a, const Operand& b);
+/// ShapeError unless the gradient of a result of shape `expected` has that shape.
+void check_gradient(const Operand& g, const Shape& expected);
+/// Error unless 0 <= p <= 1. `what` begins its text: "the probability" or "p =".
+void check_probability(std::string_view what, double p);
 /// Error if an integer dtype cannot hold `value`, for example fill_(300) of u8, or NaN. A floating value is truncated
 /// first. Every value is accepted for floating dtypes (too large ones become infinity, as in cast()) and for bool
 /// (every value except 0 is true).

@@ -70,10 +70,6 @@ View like(const Operand& x, const Shape& shape) {
   return x.view->is_contiguous() ? View::contiguous(shape) : channels_last_view(shape);
 }
 
-void check_gradient(const Operand& g, const Shape& expected) {
-  if (g.shape() != expected) throw ShapeError(text("the gradient must have shape ", expected, ", not ", g.shape()));
-}
-
 void check_indices(const Operand& indices, const Shape& expected) {
   check_dtype(indices, indices.dtype == u8 || indices.dtype == i32, "indices of max_pool2d, u8 or i32");
   if (indices.shape() != expected)

@@ -23,10 +23,6 @@ spdlog::logger& logger() {
   return *instance;
 }
 
-void write(spdlog::level::level_enum level, std::string_view message) {
-  logger().log(level, spdlog::string_view_t(message.data(), message.size()));
-}
-
 }  // namespace
 
 void log_level(LogLevel level) { logger().set_level(kLevels[static_cast<int>(level)]); }
@@ -37,8 +33,8 @@ LogLevel log_level() {
   return LogLevel::off;
 }
 
-void log_debug(std::string_view message) { write(spdlog::level::debug, message); }
-void log_info(std::string_view message) { write(spdlog::level::info, message); }
-void log_warn(std::string_view message) { write(spdlog::level::warn, message); }
+void log_warn(std::string_view message) {
+  logger().log(spdlog::level::warn, spdlog::string_view_t(message.data(), message.size()));
+}
 
 }  // namespace weft

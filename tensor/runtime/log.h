@@ -12,9 +12,7 @@ enum class LogLevel : uint8_t { debug, info, warning, error, off };
 void log_level(LogLevel level);
 LogLevel log_level();
 
-/// For weft's own use: one line each. A message that is costly to build asks `log_level()` first.
-void log_debug(std::string_view message);
-void log_info(std::string_view message);
+/// For weft's own use: one line. A message that is costly to build asks `log_level()` first.
 void log_warn(std::string_view message);
 
 }  // namespace weft

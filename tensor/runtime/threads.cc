@@ -29,11 +29,6 @@ std::atomic<int> chosen_count{0};  // 0: not chosen, the environment decides
 std::atomic<bool> forked{false};   // this process lost OpenMP's threads in fork()
 thread_local bool serial = false;
 
-bool is_count_chosen() {
-  static const bool by_environment = std::getenv("OMP_NUM_THREADS") != nullptr;
-  return by_environment || chosen_count.load(std::memory_order_relaxed) != 0;
-}
-
 #ifdef _OPENMP
 /// OpenMP's own choice: OMP_NUM_THREADS or the number of cores.
 int default_count() {
@@ -57,6 +52,11 @@ void watch_forks() {
 }
 
 }  // namespace
+
+bool internal::is_count_chosen() {
+  static const bool by_environment = std::getenv("OMP_NUM_THREADS") != nullptr;
+  return by_environment || chosen_count.load(std::memory_order_relaxed) != 0;
+}
 
 void set_num_threads(int count) {
   if (count < 1) throw Error(text("the number of threads must be at least 1, not ", count));
@@ -90,12 +90,13 @@ int region_threads() {
   const int count = num_threads();
   if (count == 1) return 1;
   watch_forks();
-  const int free = detail::threads_after_backoff(count, is_count_chosen());
-  return is_count_chosen() ? count : free;
+  const bool chosen = internal::is_count_chosen();
+  const int free = detail::threads_after_backoff(count, chosen);
+  return chosen ? count : free;
 }
 
 int team_threads(int chunks) {
-  return is_count_chosen() ? std::min(chunks, detail::last_threads_after_backoff(num_threads())) : chunks;
+  return internal::is_count_chosen() ? std::min(chunks, detail::last_threads_after_backoff(num_threads())) : chunks;
 }
 
 }  // namespace weft

@@ -11,6 +11,11 @@ void set_num_threads(int count);
 /// The chosen count, or the number of cores; 1 in a forked child that runs serially.
 int num_threads();
 
+namespace internal {
+/// Whether set_num_threads() or OMP_NUM_THREADS chose a count.
+bool is_count_chosen();
+}  // namespace internal
+
 /// While alive, kernels on this thread run serially (a loader's thread beside the training thread).
 class SerialScope {
  public:

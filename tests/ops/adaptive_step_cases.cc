@@ -67,7 +67,7 @@ double moments(Values& v, bool decoupled) {
 
 void add_nadam(Cases& cases) {
   for (const bool decoupled : {false, true}) {
-    const op::NadamStep step = {optim::NAdamOptions{.lr = 0.1,
+    const op::NAdamStep step = {optim::NAdamOptions{.lr = 0.1,
                                                     .beta1 = 0.8,
                                                     .beta2 = 0.95,
                                                     .eps = 1e-2,
@@ -90,7 +90,7 @@ void add_nadam(Cases& cases) {
 void add_radam(Cases& cases) {
   for (const bool decoupled : {false, true})
     for (const int64_t t : {2, 20}) {  // before and after the rate is rectified
-      const op::RadamStep step = {optim::RAdamOptions{.lr = 0.1,
+      const op::RAdamStep step = {optim::RAdamOptions{.lr = 0.1,
                                                       .beta1 = 0.8,
                                                       .beta2 = 0.95,
                                                       .eps = 1e-2,
@@ -154,11 +154,11 @@ void add_errors(Cases& cases) {
       "Adamax([2] f32, [1] f32): an operand of shape [1] for a parameter of shape [2]");
   cases.error<DtypeError>(
       "nadam gradient dtype",
-      [] { optimizer_step("NAdam", op::NadamStep{}, ones({2}), ones({2}, f64), ones({2}), ones({2})); },
+      [] { optimizer_step("NAdam", op::NAdamStep{}, ones({2}), ones({2}, f64), ones({2}), ones({2})); },
       "NAdam([2] f32, [2] f64): an operand of f64 for a parameter of f32");
   cases.error<Error>(
       "radam parameter that overlaps itself",
-      [] { optimizer_step("RAdam", op::RadamStep{}, ones({1}).expand({2}), ones({2}), ones({2}), ones({2})); },
+      [] { optimizer_step("RAdam", op::RAdamStep{}, ones({1}).expand({2}), ones({2}), ones({2}), ones({2})); },
       "RAdam([2] f32, [2] f32): RAdam would write to a view that overlaps itself (strides [0]); write to a "
       "contiguous() copy");
   cases.error<Error>(
@@ -166,7 +166,8 @@ void add_errors(Cases& cases) {
       [] {
         optimizer_step("Lion", op::LionStep{}, ones({2}).pad({{1, 1}}), ones({4}), ones({4}));
       },
-      "Lion([4] f32, [4] f32): copy_ would write to a view with zero padding; write before pad()");
+      "Lion([4] f32, [4] f32): copy_ would write to a view with zero padding; write before pad(), or to its "
+      "contiguous()");
 }
 
 }  // namespace

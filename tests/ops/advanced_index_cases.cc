@@ -5,15 +5,14 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
+#include "tests/reference/index.h"
 
 namespace weft::testing {
 
 namespace {
 
-int64_t at(const Array& indices, const Index& index, int64_t size) {
-  const auto i = static_cast<int64_t>(indices.at(index));
-  return i < 0 ? i + size : i;
-}
+using reference::place;
+
 /// The element of x[0] at map(x, index) for each index of `shape`.
 template <class IndexMap> Reference picked(const Shape& shape, IndexMap map) {
   return [=](const Arrays& x) { return build(shape, [&](const Index& i) { return x[0].at(map(x, i)); }); };
@@ -49,7 +48,7 @@ void add_gathers(Cases& cases) {
            CALL(x[0].index({x[1]})),
            picked({5, 3},
                   [](const Arrays& x, const Index& i) {
-                    return Index{at(x[1], {i[0]}, 4), i[1]};
+                    return Index{place(x[1], {i[0]}, 4), i[1]};
                   }))
       .accepts(kAll);
   cases
@@ -57,7 +56,7 @@ void add_gathers(Cases& cases) {
            CALL(x[0].index({Slice(), x[1]})),
            picked({2, 2, 2, 3},
                   [](const Arrays& x, const Index& i) {
-                    return Index{i[0], at(x[1], {i[1], i[2]}, 5), i[3]};
+                    return Index{i[0], place(x[1], {i[1], i[2]}, 5), i[3]};
                   }))
       .accepts(kAll);
   cases
@@ -65,7 +64,7 @@ void add_gathers(Cases& cases) {
            CALL(x[0].index({x[1], x[2]})),
            picked({2, 3, 2},
                   [](const Arrays& x, const Index& i) {
-                    return Index{at(x[1], {i[0], 0}, 4), at(x[2], {i[1]}, 3), i[2]};
+                    return Index{place(x[1], {i[0], 0}, 4), place(x[2], {i[1]}, 3), i[2]};
                   }))
       .accepts(kAll);
   cases
@@ -73,7 +72,7 @@ void add_gathers(Cases& cases) {
            CALL(x[0].index({x[1], Slice(1, None), x[2]})),
            picked({5, 2},
                   [](const Arrays& x, const Index& i) {
-                    return Index{at(x[1], {i[0]}, 4), i[1] + 1, at(x[2], {i[0]}, 2)};
+                    return Index{place(x[1], {i[0]}, 4), i[1] + 1, place(x[2], {i[0]}, 2)};
                   }))
       .accepts(kAll);
   cases
@@ -81,7 +80,7 @@ void add_gathers(Cases& cases) {
            CALL(x[0].index({Slice(), x[1], x[2]})),
            picked({2, 2, 2},
                   [](const Arrays& x, const Index& i) {
-                    return Index{i[0], at(x[1], {i[1]}, 3), at(x[2], {i[1]}, 4), i[2]};
+                    return Index{i[0], place(x[1], {i[1]}, 3), place(x[2], {i[1]}, 4), i[2]};
                   }))
       .accepts(kAll);
   cases
@@ -89,7 +88,7 @@ void add_gathers(Cases& cases) {
            CALL(x[0].index({Slice(), Slice(1, None, 2)}).index({x[1], x[2]})),
            picked({5},
                   [](const Arrays& x, const Index& i) {
-                    return Index{at(x[1], i, 4), 1 + 2 * at(x[2], i, 3)};
+                    return Index{place(x[1], i, 4), 1 + 2 * place(x[2], i, 3)};
                   }))
       .accepts(kAll);
   cases
@@ -97,14 +96,14 @@ void add_gathers(Cases& cases) {
            CALL(x[0].index({-1, Ellipsis, x[1]})),
            picked({3, 3},
                   [](const Arrays& x, const Index& i) {
-                    return Index{1, i[0], at(x[1], {i[1]}, 4)};
+                    return Index{1, i[0], place(x[1], {i[1]}, 4)};
                   }))
       .accepts(kAll);
   cases
       .add("index with a tensor and a new axis", {{normal({3, 2}), index({2}, 3)}}, CALL(x[0].index({x[1], None})),
            picked({2, 1, 2},
                   [](const Arrays& x, const Index& i) {
-                    return Index{at(x[1], {i[0]}, 3), i[2]};
+                    return Index{place(x[1], {i[0]}, 3), i[2]};
                   }))
       .accepts(kAll);
   cases
@@ -172,7 +171,7 @@ void add_masks(Cases& cases) {
            CALL(x[0].index({x[1] != 0, x[2]})),
            picked({2},
                   [](const Arrays& x, const Index& i) {
-                    return Index{2 * i[0], at(x[2], i, 4)};
+                    return Index{2 * i[0], place(x[2], i, 4)};
                   }))
       .accepts(kAll)
       .no_layouts()
@@ -203,7 +202,7 @@ void add_puts(Cases& cases) {
       .accepts(kAll);
   const auto last_wins = written([](const Arrays& x, Array& out) {
     for (int64_t i = 0; i < x[1].size(0); ++i)
-      for (int64_t j = 0; j < 3; ++j) out.at({at(x[1], {i}, 4), j}) = broadcast_at(x[2], {i, j});
+      for (int64_t j = 0; j < 3; ++j) out.at({place(x[1], {i}, 4), j}) = broadcast_at(x[2], {i, j});
   });
   cases
       .add("index_put of rows",
@@ -236,12 +235,12 @@ void add_puts(Cases& cases) {
             return y;
           },
           written([](const Arrays& x, Array& out) {
-            for (int64_t i = 0; i < 3; ++i) out.at({at(x[1], {i}, 4), 1 + 2 * at(x[2], {i}, 3)}) = x[3].at({i});
+            for (int64_t i = 0; i < 3; ++i) out.at({place(x[1], {i}, 4), 1 + 2 * place(x[2], {i}, 3)}) = x[3].at({i});
           }))
       .accepts(kAll)
       .in_place();
   const auto sums = written([](const Arrays& x, Array& out) {
-    for (int64_t i = 0; i < x[1].size(0); ++i) out.at({at(x[1], {i}, 4), at(x[2], {i}, 3)}) += x[3].at({i});
+    for (int64_t i = 0; i < x[1].size(0); ++i) out.at({place(x[1], {i}, 4), place(x[2], {i}, 3)}) += x[3].at({i});
   });
   cases
       .add("index_put that accumulates",

@@ -247,7 +247,7 @@ void add_errors(Cases& cases) {
       "sub([2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool first");
   cases.error<DtypeError>(
       "pow of an integer", [] { pow(ones({2}, i64), -1); },
-      "pow([2] i64): an integer to the power -1 is no integer; cast to a floating dtype first");
+      "pow([2] i64): an integer to the power -1 is not an integer; cast to a floating dtype first");
   cases.error<Error>(
       "add undefined", [] { ones({2}) + Tensor(); },
       "add([2] f32): a tensor is undefined (default-constructed, or an absent gradient)");
@@ -284,7 +284,7 @@ void add_errors(Cases& cases) {
       [] {
         ones({2}).pad({{1, 1}}).add_(1);
       },
-      "add_([4] f32): add_ would write to a view with zero padding; write before pad()");
+      "add_([4] f32): add_ would write to a view with zero padding; write before pad(), or to its contiguous()");
   cases.error<Error>(
       "mul_ to an expanded view", [] { ones({1}).expand({3}).mul_(2); },
       "mul_([3] f32): mul_ would write to a view that overlaps itself (strides [0]); write to a contiguous() copy");

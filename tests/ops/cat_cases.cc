@@ -30,9 +30,7 @@ Reference stacked(int64_t axis) {
   };
 }
 
-}  // namespace
-
-void add_cat_cases(Cases& cases) {
+void add_cat(Cases& cases) {
   cases
       .add("cat",
            {{normal({2, 3}), normal({4, 3})},
@@ -67,6 +65,22 @@ void add_cat_cases(Cases& cases) {
            constant({1, 2}, {1, 1}))
       .gives({Result::f32})
       .no_vmap();
+}
+
+void add_stack(Cases& cases) {
+  cases
+      .add(
+          "stack",
+          {{normal({2, 3}), normal({2, 3})}, {normal({}), normal({})}, {normal({3})}, {normal({0, 2}), normal({0, 2})}},
+          CALL(stack(x)), stacked(0))
+      .accepts(kAll);
+  cases
+      .add("stack last", {{normal({2, 3}), normal({2, 3})}, {normal({4}), normal({4}), normal({4})}},
+           CALL(stack(x, -1)), stacked(-1))
+      .accepts(kAll);
+}
+
+void add_numpy_stacks(Cases& cases) {
   const auto shaped = [](const Shape& shape) -> Reference {
     return [=](const Arrays& x) { return Arrays{Array{shape, x[0].values}}; };
   };
@@ -87,6 +101,9 @@ void add_cat_cases(Cases& cases) {
   cases.add("dstack of matrices", {{normal({2, 3}), normal({2, 3})}}, CALL(dstack(x)), stacked(2)).accepts(kAll);
   cases.add("column_stack", {{normal({2, 3}), normal({2, 1})}}, CALL(column_stack(x)), joined(1)).accepts(kAll);
   cases.add("column_stack of lines", {{normal({3}), normal({3})}}, CALL(column_stack(x)), stacked(1)).accepts(kAll);
+}
+
+void add_block_diag(Cases& cases) {
   cases
       .add("block_diag", {{normal({2, 3}), normal({2}), normal({})}, {normal({1, 0}), normal({2, 2})}},
            CALL(block_diag(x)),
@@ -116,16 +133,9 @@ void add_cat_cases(Cases& cases) {
         block_diag({ones({1, 2, 3})});
       },
       "block_diag([1, 2, 3] f32): matrices are joined, not shape [1, 2, 3]");
-  cases
-      .add(
-          "stack",
-          {{normal({2, 3}), normal({2, 3})}, {normal({}), normal({})}, {normal({3})}, {normal({0, 2}), normal({0, 2})}},
-          CALL(stack(x)), stacked(0))
-      .accepts(kAll);
-  cases
-      .add("stack last", {{normal({2, 3}), normal({2, 3})}, {normal({4}), normal({4}), normal({4})}},
-           CALL(stack(x, -1)), stacked(-1))
-      .accepts(kAll);
+}
+
+void add_errors(Cases& cases) {
   cases.error<Error>(
       "cat of nothing", [] { cat({}); }, "cat(): it takes at least one tensor");
   cases.error<Error>(
@@ -164,6 +174,16 @@ void add_cat_cases(Cases& cases) {
         cat({ones({2}), Tensor()});
       },
       "cat([2] f32): a tensor is undefined (default-constructed, or an absent gradient)");
+}
+
+}  // namespace
+
+void add_cat_cases(Cases& cases) {
+  add_cat(cases);
+  add_stack(cases);
+  add_numpy_stacks(cases);
+  add_block_diag(cases);
+  add_errors(cases);
 }
 
 }  // namespace weft::testing

@@ -133,10 +133,10 @@ void add_errors(Cases& cases) {
   error("with a new name", "a b -> a b c", {}, "`c` is on one side of `a b -> a b c` only");
   error("with a name twice", "a a -> a", {}, "`a` comes twice in `a a `");
   error("with an open parenthesis", "(a b c -> a b", {}, "a ( in `(a b c ` is not closed");
-  error("with a stray character", "a b) -> a b", {}, "`)` in `a b) ` is no name, number, ..., or parenthesis");
+  error("with a stray character", "a b) -> a b", {}, "`)` in `a b) ` is not a name, number, ..., or parenthesis");
   error("with a number on one side", "a 3 -> a", {}, "`3` is on one side of `a 3 -> a` only");
-  error("with a size of 0", "a b -> a b 0", {}, "`0` in ` a b 0` is no size of an axis: 1 or more");
-  error("with a name that begins with a digit", "a 2b -> a", {}, "`2b` in `a 2b ` is no size of an axis: 1 or more");
+  error("with a size of 0", "a b -> a b 0", {}, "`0` in ` a b 0` is not a size of an axis: 1 or more");
+  error("with a name that begins with a digit", "a 2b -> a", {}, "`2b` in `a 2b ` is not a size of an axis: 1 or more");
   error("with an unknown size", "a b -> b a", {{"c", 2}}, "`c` is not in `a b -> b a`");
   error("with merged dots on the left", "(...) -> ...", {},
         "... in parentheses on the left side of `(...) -> ...` has no sizes");

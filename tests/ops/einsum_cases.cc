@@ -79,7 +79,7 @@ void add_errors(Cases& cases) {
         "einsum([2, 3] f32): operand 0 has shape [2, 3], but its subscripts name 3 axes beside '...'", true);
   fails(cases, "ij->ik", {a}, "einsum([2, 3] f32): label 'k' of the result is in no operand", false);
   fails(cases, "ij->ii", {a}, "einsum([2, 3] f32): label 'i' is twice in the result", false);
-  fails(cases, "i1->i", {a}, "einsum([2, 3] f32): '1' is no letter at position 1 of \"i1->i\"", false);
+  fails(cases, "i1->i", {a}, "einsum([2, 3] f32): '1' is not a letter at position 1 of \"i1->i\"", false);
   fails(cases, "i..->i", {a}, "einsum([2, 3] f32): '.' that is no '...' at position 1 of \"i..->i\"", false);
   fails(cases, "......", {a}, "einsum([2, 3] f32): a second '...' of one operand at position 3 of \"......\"", false);
   fails(cases, "ij-i", {a}, "einsum([2, 3] f32): '-' where '->' is expected at position 2 of \"ij-i\"", false);

@@ -31,7 +31,7 @@ Reference places(bool right) {
   };
 }
 
-void add_counts(Cases& cases) {
+void add_searches(Cases& cases) {
   Row ascending;
   for (int i = 0; i < 37; ++i) ascending.push_back(i / 3);
   const std::vector<Sample> samples = {{given({5}, {0, 1, 1, 3, 4}), integers({4, 3}, -1, 5)},
@@ -67,6 +67,9 @@ void add_counts(Cases& cases) {
       .gives({Result::i64})
       .no_gradient()
       .no_layouts();
+}
+
+void add_isin(Cases& cases) {
   for (const bool invert : {false, true})
     cases
         .add(invert ? "isin inverted" : "isin",
@@ -90,7 +93,9 @@ void add_counts(Cases& cases) {
       .compares(DTypes{f32, f64})
       .gives({Result::boolean})
       .no_gradient();
+}
 
+void add_bincount(Cases& cases) {
   const auto counts = [](const Array& x, const Array& weight, int64_t least) {
     double top = static_cast<double>(least) - 1;
     for (double v : x.values) top = std::max(top, v);
@@ -117,18 +122,25 @@ void add_counts(Cases& cases) {
            CALL(bincount(x[0], x[1])), [=](const Arrays& x) { return Arrays{counts(x[0], x[1], 0)}; })
       .compares(kFloating)
       .no_vmap(1);
+}
 
-  // Values in the bins between edges, the last closed.
-  const auto in_bins = [](const Row& values, const Row& edges) {
-    Row out(edges.size() - 1, 0.0);
-    for (double v : values)
-      for (size_t b = 0; b < out.size(); ++b)
-        if (v >= edges[b] && (v < edges[b + 1] || (b + 1 == out.size() && v == edges[b + 1]))) out[b] += 1;
-    return Array{{static_cast<int64_t>(out.size())}, out};
-  };
-  const std::vector<Sample> values = {{integers({4, 9}, -2, 9)}, {special({20})}, {given({5}, {0, 8, 4, kNan, 2})}};
+/// Counts of values in the bins between edges, the last closed.
+Array in_bins(const Row& values, const Row& edges) {
+  Row out(edges.size() - 1, 0.0);
+  for (double v : values)
+    for (size_t b = 0; b < out.size(); ++b)
+      if (v >= edges[b] && (v < edges[b + 1] || (b + 1 == out.size() && v == edges[b + 1]))) out[b] += 1;
+  return Array{{static_cast<int64_t>(out.size())}, out};
+}
+
+/// Inside of and beyond the bins, NaN.
+std::vector<Sample> hist_samples() {
+  return {{integers({4, 9}, -2, 9)}, {special({20})}, {given({5}, {0, 8, 4, kNan, 2})}};
+}
+
+void add_histc(Cases& cases) {
   cases
-      .add("histc", values, CALL(histc(x[0], 4, 0, 8)),
+      .add("histc", hist_samples(), CALL(histc(x[0], 4, 0, 8)),
            [=](const Arrays& x) {
              return Arrays{in_bins(x[0].values, {0, 2, 4, 6, 8})};
            })
@@ -139,15 +151,18 @@ void add_counts(Cases& cases) {
              return Arrays{in_bins(x[0].values, {-2, -1, 0, 1, 2})};
            })
       .no_gradient();
+}
+
+void add_histogram(Cases& cases) {
   const auto all = [](const HistogramResult& r) { return Outputs{r.hist, r.edges}; };
   cases
-      .add("histogram", values, CALL(all(histogram(x[0], 4, {.range = std::pair(0.0, 8.0)}))),
+      .add("histogram", hist_samples(), CALL(all(histogram(x[0], 4, {.range = std::pair(0.0, 8.0)}))),
            [=](const Arrays& x) {
              return Arrays{in_bins(x[0].values, {0, 2, 4, 6, 8}), Array{{5}, {0, 2, 4, 6, 8}}};
            })
       .no_gradient();
   cases
-      .add("histogram between edges", values,
+      .add("histogram between edges", hist_samples(),
            CALL(histogram(x[0], tensor({0.0, 0.5, 4.0, 8.0}, x[0].dtype()).to(x[0].device())).hist),
            [=](const Arrays& x) {
              return Arrays{in_bins(x[0].values, {0, 0.5, 4, 8})};
@@ -155,6 +170,9 @@ void add_counts(Cases& cases) {
       .no_gradient()
       .no_layouts()
       .compares(DTypes{f32, f64});
+}
+
+void add_histogram_options(Cases& cases) {
   cases
       .add("histogram density", {{integers({4, 9}, 0, 8)}},
            CALL(histogram(x[0], 4, {.range = std::pair(0.0, 8.0), .density = true}).hist),
@@ -257,7 +275,12 @@ void add_errors(Cases& cases) {
 }  // namespace
 
 void add_histogram_cases(Cases& cases) {
-  add_counts(cases);
+  add_searches(cases);
+  add_isin(cases);
+  add_bincount(cases);
+  add_histc(cases);
+  add_histogram(cases);
+  add_histogram_options(cases);
   add_errors(cases);
 }
 

@@ -196,7 +196,7 @@ void add_places(Cases& cases) {
       .no_gradient();
 }
 
-void add_errors(Cases& cases) {
+void add_gather_errors(Cases& cases) {
   cases.error<IndexError>(
       "unravel_index",
       [] {
@@ -234,6 +234,16 @@ void add_errors(Cases& cases) {
       "scatter_add shapes", [] { adjoint::scatter_add(ones({2}), 0, tensor({1}), {3}); },
       "scatter_add([2] f32, [1] i64): shapes differ: [2] and [1]");
   cases.error<IndexError>(
+      "gather axis of a scalar", [] { gather(ones({}), 1, tensor({0})); },
+      "gather([] f32, [1] i64): axis 1 is out of range for 1 axis");
+  cases.error<DtypeError>(
+      "scatter_add of bool", [] { adjoint::scatter_add(ones({1}, boolean), 0, tensor({0}), {3}); },
+      "scatter_add([1] bool, [1] i64): bool is not accepted here; it takes integers or floating dtypes; cast bool "
+      "first");
+}
+
+void add_select_errors(Cases& cases) {
+  cases.error<IndexError>(
       "index_select index", [] { index_select(ones({3}), 0, tensor({-1})); },
       "index_select([3] f32, [1] i64): index -1 is out of range for an axis of size 3");
   cases.error<ShapeError>(
@@ -248,6 +258,15 @@ void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "index_add index", [] { adjoint::index_add(ones({1}), 0, tensor({9}), {3}); },
       "index_add([1] f32, [1] i64): index 9 is out of range for an axis of size 3");
+  cases.error<ShapeError>(
+      "index_select of a scalar",
+      [] {
+        index_select(ones({}), 0, tensor({0, 0}));
+      },
+      "index_select([] f32, [2] i64): a tensor without axes takes one index, not the 2 of shape [2]");
+}
+
+void add_embedding_errors(Cases& cases) {
   cases.error<IndexError>(
       "embedding index",
       [] {
@@ -269,12 +288,21 @@ void add_errors(Cases& cases) {
         embedding(tensor({0}), ones({5, 2}), 5);
       },
       "embedding([1] i64, [5, 2] f32): padding_idx 5 is out of range for 5 rows");
+  cases.error<IndexError>(
+      "embedding padding from the end",
+      [] {
+        embedding(tensor({0}), ones({5, 2}), -6);
+      },
+      "embedding([1] i64, [5, 2] f32): padding_idx -6 is out of range for 5 rows");
   cases.error<ShapeError>(
       "embedding_backward shape",
       [] {
         adjoint::embedding_backward(ones({2, 3}), tensor({0}), 4, -1);
       },
       "embedding_backward([2, 3] f32, [1] i64): the gradient must have shape [1, 3], not [2, 3]");
+}
+
+void add_one_hot_errors(Cases& cases) {
   cases.error<IndexError>(
       "one_hot class", [] { one_hot(tensor({4}), 3); }, "one_hot([1] i64): class 4 is out of range for 3 classes");
   cases.error<Error>(
@@ -298,19 +326,6 @@ void add_errors(Cases& cases) {
         one_hot(tensor({0, 1, 2}), int64_t{1} << 62);
       },
       "one_hot([3] i64): the number of elements of [3, 4611686018427387904] does not fit into 64 bits");
-  cases.error<ShapeError>(
-      "index_select of a scalar",
-      [] {
-        index_select(ones({}), 0, tensor({0, 0}));
-      },
-      "index_select([] f32, [2] i64): a tensor without axes takes one index, not the 2 of shape [2]");
-  cases.error<IndexError>(
-      "gather axis of a scalar", [] { gather(ones({}), 1, tensor({0})); },
-      "gather([] f32, [1] i64): axis 1 is out of range for 1 axis");
-  cases.error<DtypeError>(
-      "scatter_add of bool", [] { adjoint::scatter_add(ones({1}, boolean), 0, tensor({0}), {3}); },
-      "scatter_add([1] bool, [1] i64): bool is not accepted here; it takes integers or floating dtypes; cast bool "
-      "first");
   cases.error<Error>(
       "one_hot of nothing", [] { one_hot(zeros({0}, i64)); },
       "one_hot([0] i64): the number of classes of no indices must be given");
@@ -327,7 +342,10 @@ void add_index_cases(Cases& cases) {
   add_select(cases);
   add_embedding(cases);
   add_places(cases);
-  add_errors(cases);
+  add_gather_errors(cases);
+  add_select_errors(cases);
+  add_embedding_errors(cases);
+  add_one_hot_errors(cases);
 }
 
 }  // namespace weft::testing

@@ -3,22 +3,21 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index_put.h"
 #include "tests/ops/families.h"
+#include "tests/reference/index.h"
 
 namespace weft::testing {
 
 namespace {
 
-int64_t at(const Array& indices, const Index& index, int64_t size) {
-  const auto i = static_cast<int64_t>(indices.at(index));
-  return i < 0 ? i + size : i;
-}
+using reference::place;
+
 /// write(place in x[0], value of x[2]) for each slice along `axis` that x[1] names.
 Reference slices_written(size_t axis, double (*write)(double old, double value)) {
   return [=](const Arrays& x) {
     Array out = x[0];
     for (const Index& from : indices_of(x[2].shape)) {
       Index to = from;
-      to[axis] = at(x[1], {from[axis]}, x[0].shape[axis]);
+      to[axis] = place(x[1], {from[axis]}, x[0].shape[axis]);
       out.at(to) = write(out.at(to), x[2].at(from));
     }
     return out;
@@ -66,7 +65,7 @@ void add_slices(Cases& cases) {
           },
           [](const Arrays& x) {
             Array out = x[0];
-            for (int64_t i = 0; i < 3; ++i) out.at({1, at(x[1], {i}, 5)}) = x[2].at({i});
+            for (int64_t i = 0; i < 3; ++i) out.at({1, place(x[1], {i}, 5)}) = x[2].at({i});
             return out;
           })
       .accepts(kAll)
@@ -75,7 +74,7 @@ void add_slices(Cases& cases) {
     Array out = x[0];
     for (const Index& i : indices_of(out.shape))
       for (int64_t k = 0; k < x[1].size(0); ++k)
-        if (at(x[1], {k}, 4) == i[0]) out.at(i) = 1;
+        if (place(x[1], {k}, 4) == i[0]) out.at(i) = 1;
     return out;
   };
   cases
@@ -105,7 +104,7 @@ void add_elements(Cases& cases) {
            CALL(take(x[0], x[1])),
            [](const Arrays& x) {
              return build(x[1].shape, [&](const Index& i) {
-               return x[0].values[static_cast<size_t>(at(x[1], i, static_cast<int64_t>(x[0].values.size())))];
+               return x[0].values[static_cast<size_t>(place(x[1], i, static_cast<int64_t>(x[0].values.size())))];
              });
            })
       .accepts(kAll);
@@ -118,7 +117,7 @@ void add_elements(Cases& cases) {
            [](const Arrays& x) {
              const int64_t rows = std::max(x[0].size(0), x[1].size(0));
              return build({rows, x[1].size(1)}, [&](const Index& i) {
-               const int64_t j = at(x[1], {x[1].size(0) == 1 ? 0 : i[0], i[1]}, 4);
+               const int64_t j = place(x[1], {x[1].size(0) == 1 ? 0 : i[0], i[1]}, 4);
                return x[0].at({x[0].size(0) == 1 ? 0 : i[0], j});
              });
            })

@@ -153,10 +153,12 @@ void add_triangular(Cases& cases) {
     }
 }
 
-void add_errors(Cases& cases) {
-  const Tensor m = ones({2, 3}), v = ones({3}), one = ones({2, 2}), batch = ones({2, 2, 2, 2});
-  const Tensor mixed = stack({tensor({{1.0, 0.0}, {0.0, 1.0}}), ones({2, 2}), ones({2, 2})});
-  const Tensor nan = full({2, 2}, NAN);
+/// A batch of three matrices, the last two of which are singular.
+Tensor partly_singular() { return stack({tensor({{1.0, 0.0}, {0.0, 1.0}}), ones({2, 2}), ones({2, 2})}); }
+
+/// What every function of square matrices refuses.
+void add_square_errors(Cases& cases) {
+  const Tensor m = ones({2, 3}), v = ones({3});
   const auto square = [&](const std::string& name, const std::function<void(const Tensor&)>& f) {
     cases.error<ShapeError>(
         name + " of a rectangle", [=] { f(m); },
@@ -180,37 +182,20 @@ void add_errors(Cases& cases) {
   square("eig", [](const Tensor& x) { eig(x); });
   square("eigvals", [](const Tensor& x) { eigvals(x); });
   square("matrix_exp", [](const Tensor& x) { matrix_exp(x); });
-  cases.error<ShapeError>(
-      "tensorsolve sizes",
-      [] {
-        tensorsolve(ones({2, 3, 2}), ones({2, 3}));
-      },
-      "tensorsolve([2, 3, 2] f32, [2, 3] f32): the last sizes of a, [2], must have the product of b's, 6, and so must "
-      "those before them");
-  cases.error<ShapeError>(
-      "tensorsolve axes",
-      [] {
-        tensorsolve(ones({2}), ones({2, 1}));
-      },
-      "tensorsolve([2] f32, [2, 1] f32): a must have at least as many axes as b");
-  cases.error<ShapeError>(
-      "tensorinv sizes",
-      [] {
-        tensorinv(ones({2, 3, 5}), 1);
-      },
-      "tensorinv([2, 3, 5] f32): the products of [2] and [3, 5] must be equal, not 2 and 15");
-  cases.error<ShapeError>(
-      "tensorinv count",
-      [] {
-        tensorinv(ones({2, 2}), 0);
-      },
-      "tensorinv([2, 2] f32): count must lie between 1 and the 2 axes, not be 0");
+}
+
+void add_system_errors(Cases& cases) {
+  const Tensor m = ones({2, 3}), one = ones({2, 2}), batch = ones({2, 2, 2, 2});
+  const Tensor mixed = partly_singular();
   cases.error<Error>(
       "inv singular", [=] { inv(one); }, "inv([2, 2] f32): the matrix is singular");
   cases.error<Error>(
       "inv singular of a batch", [=] { inv(mixed); }, "inv([3, 2, 2] f32): matrix 1 of the batch is singular");
   cases.error<Error>(
       "inv singular of batches", [=] { inv(batch); }, "inv([2, 2, 2, 2] f32): matrix [0, 0] of the batch is singular");
+  cases.error<Error>(
+      "inv undefined", [] { inv(Tensor()); },
+      "inv(): a tensor is undefined (default-constructed, or an absent gradient)");
   cases.error<Error>(
       "solve singular", [=] { solve(one, m); }, "solve([2, 2] f32, [2, 3] f32): the matrix is singular");
   cases.error<ShapeError>(
@@ -237,6 +222,37 @@ void add_errors(Cases& cases) {
         solve(mixed, ones({2, 2, 1}));
       },
       "solve([3, 2, 2] f32, [2, 2, 1] f32): shapes [3] and [2] do not broadcast: 3 and 2 on axis -1");
+  cases.error<ShapeError>(
+      "tensorsolve sizes",
+      [] {
+        tensorsolve(ones({2, 3, 2}), ones({2, 3}));
+      },
+      "tensorsolve([2, 3, 2] f32, [2, 3] f32): the last sizes of a, [2], must have the product of b's, 6, and so must "
+      "those before them");
+  cases.error<ShapeError>(
+      "tensorsolve axes",
+      [] {
+        tensorsolve(ones({2}), ones({2, 1}));
+      },
+      "tensorsolve([2] f32, [2, 1] f32): a must have at least as many axes as b");
+  cases.error<ShapeError>(
+      "tensorinv sizes",
+      [] {
+        tensorinv(ones({2, 3, 5}), 1);
+      },
+      "tensorinv([2, 3, 5] f32): the products of [2] and [3, 5] must be equal, not 2 and 15");
+  cases.error<ShapeError>(
+      "tensorinv count",
+      [] {
+        tensorinv(ones({2, 2}), 0);
+      },
+      "tensorinv([2, 2] f32): count must lie between 1 and the 2 axes, not be 0");
+}
+
+void add_triangular_errors(Cases& cases) {
+  const Tensor m = ones({2, 3}), one = ones({2, 2});
+  const Tensor mixed = partly_singular();
+  const Tensor nan = full({2, 2}, NAN);
   cases.error<Error>(
       "cholesky indefinite",
       [] {
@@ -272,6 +288,11 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "cholesky_inverse rectangle", [=] { cholesky_inverse(m); },
       "cholesky_inverse([2, 3] f32): it takes square matrices (..., n, n), not shape [2, 3]");
+}
+
+void add_decomposition_errors(Cases& cases) {
+  const Tensor m = ones({2, 3}), v = ones({3});
+  const Tensor nan = full({2, 2}, NAN);
   cases.error<ShapeError>(
       "qr of a vector", [=] { qr(v); }, "qr([3] f32): it takes matrices (..., rows, columns), not shape [3]");
   cases.error<ShapeError>(
@@ -307,6 +328,10 @@ void add_errors(Cases& cases) {
         lstsq(m, ones({3, 1}));
       },
       "lstsq([2, 3] f32, [3, 1] f32): it takes (..., m, n) and (..., m, k), not shapes [2, 3] and [3, 1]");
+}
+
+void add_norm_errors(Cases& cases) {
+  const Tensor m = ones({2, 3}), v = ones({3}), one = ones({2, 2});
   cases.error<Error>(
       "matrix_norm p", [=] { matrix_norm(m, 3); },
       "matrix_norm([2, 3] f32): p must be 1, 2 or infinity, or one of these negated, not 3");
@@ -323,9 +348,6 @@ void add_errors(Cases& cases) {
       "matrix_norm of a vector", [=] { matrix_norm(v); }, "matrix_norm([3] f32): axis -2 is out of range for 1 axis");
   cases.error<Error>(
       "cond of a singular matrix", [=] { cond(one, 1); }, "cond([2, 2] f32): the matrix is singular");
-  cases.error<Error>(
-      "inv undefined", [] { inv(Tensor()); },
-      "inv(): a tensor is undefined (default-constructed, or an absent gradient)");
 }
 
 }  // namespace
@@ -334,7 +356,11 @@ void add_linalg_cases(Cases& cases) {
   add_systems(cases);
   add_determinants(cases);
   add_triangular(cases);
-  add_errors(cases);
+  add_square_errors(cases);
+  add_system_errors(cases);
+  add_triangular_errors(cases);
+  add_decomposition_errors(cases);
+  add_norm_errors(cases);
 }
 
 }  // namespace weft::testing

@@ -51,6 +51,8 @@ void add_shape_cases(Cases& cases) {
   add(cases, "view to a scalar", {{1}, {1, 1}}, CALL(x[0].view({})), reshaped({}));
   add(cases, "view of nothing", {{0, 3}, {2, 0}}, CALL(x[0].contiguous().view({0, 5})), reshaped({0, 5}));
   add(cases, "reshape", {{4, 3}, {12}, {3, 2, 2}}, CALL(x[0].reshape({3, 4})), reshaped({3, 4}));
+  add(cases, "view_as", {{4, 3}, {12}, {3, 2, 2}}, CALL(x[0].contiguous().view_as(ones({3, 4}))), reshaped({3, 4}));
+  add(cases, "reshape_as", {{4, 3}, {12}, {3, 2, 2}}, CALL(x[0].reshape_as(ones({3, 4}))), reshaped({3, 4}));
   add(cases, "reshape that copies", {{4, 3}}, CALL(x[0].t().reshape({2, 6})), [](const Arrays& x) {
     return reshaped({2, 6})(through([](const auto& c) { return swapped(c, 0, 1); })(x));
   }).is_view = false;

@@ -28,6 +28,11 @@ IndexMap row_named(const Array& indices) {
   };
 }
 
+int64_t place(const Array& indices, const Index& index, int64_t size) {
+  const int64_t i = whole(indices.at(index));
+  return i < 0 ? i + size : i;
+}
+
 Array gathered(const Array& x, const Shape& shape, const IndexMap& map) {
   return build(shape, [&](const Index& i) { return x.at(map(i)); });
 }

@@ -15,6 +15,9 @@ IndexMap slice_named(const Array& indices, size_t axis);
 /// The row that `indices` names, at the last index (embedding).
 IndexMap row_named(const Array& indices);
 
+/// The place along an axis of `size` that `indices` holds at `index`; negative ones count from the end.
+int64_t place(const Array& indices, const Index& index, int64_t size);
+
 /// The array of `shape` of the elements of x that `map` names.
 Array gathered(const Array& x, const Shape& shape, const IndexMap& map);
 /// Zeros of `shape`, each element of `source` added at the index that `map` names; left out where that is empty.

@@ -48,5 +48,56 @@ TEST(Forms, WrapReleasesMemoryThatItRefuses) {
   EXPECT_EQ(released, 2);
 }
 
+template <class T>
+concept HasVarOf = requires(const Tensor& x, T second) {
+  x.var(0, second);
+};
+template <class T>
+concept VarTakes = requires(const Tensor& x, T second) {
+  var(x, 0, second);
+};
+
+TEST(Forms, ABoolIsNoCorrection) {
+  EXPECT_TRUE(HasVarOf<int> && HasVarOf<KeepDim> && VarTakes<int64_t>);
+  EXPECT_FALSE(HasVarOf<bool> || VarTakes<bool>);
+}
+
+TEST(Forms, CopiesAreNoViews) {  // not even where nothing is moved
+  const Tensor x = ones({1, 4, 2, 2});
+  const std::vector<Padding> none(4), less = {{0, 0}, {0, 0}, {-1, 0}, {0, 0}};
+  for (const PadMode mode : {PadMode::reflect, PadMode::replicate, PadMode::circular})
+    for (const auto& widths : {none, less}) EXPECT_FALSE(pad(x, widths, mode).shares_storage(x));
+  EXPECT_FALSE(im2col(x, {.kernel_size = 1}).shares_storage(x));
+  EXPECT_FALSE(pixel_shuffle(x, 1).shares_storage(x));
+  EXPECT_FALSE(pixel_unshuffle(x, 1).shares_storage(x));
+  EXPECT_FALSE(channel_shuffle(x, 1).shares_storage(x));
+}
+
+TEST(Forms, WritesToPartsOfAPaddedViewAreRefused) {
+  const Tensor y = pad(ones({3}), {{1, 2}});
+  const std::string text = "a view with zero padding; write before pad(), or to its contiguous()";
+  const auto refused = [&](Tensor part) {
+    const std::string message = error_of([&] { part.fill_(7); });
+    EXPECT_NE(message.find("fill_ would write to "), std::string::npos) << message;
+    EXPECT_TRUE(message.ends_with(text)) << message;
+  };
+  for (const Tensor& part : {y[0], y.slice(0, 0, 1), y.slice(0, 0, 1).squeeze(0), y.view({2, 3}), y.view({2, 3})[0],
+                             y.unfold(0, 2, 2), y.unbind()[5]})
+    refused(part);
+  Tensor copy = y.contiguous();
+  copy[0] = 7.0;
+  EXPECT_EQ(copy.to_vector<float>(), (std::vector<float>{7, 1, 1, 1, 0, 0}));
+  Tensor shaped = y.reshape({3, 2});
+  shaped[0][0] = 5.0;
+  EXPECT_EQ(shaped.sum().item(), 8);
+}
+
+TEST(Forms, RepeatInterleaveOfAsManyAxesAsThereMayBe) {
+  const Tensor x = arange(4, f32).view({1, 1, 1, 1, 1, 1, 2, 2});
+  EXPECT_TRUE(
+      equal(repeat_interleave(x, 3, 6), repeat_interleave(x.view({2, 2}), 3, 0).view({1, 1, 1, 1, 1, 1, 6, 2})));
+  EXPECT_EQ(repeat_interleave(x, 0, 7).shape(), (Shape{1, 1, 1, 1, 1, 1, 2, 0}));
+}
+
 }  // namespace
 }  // namespace weft

@@ -7,11 +7,14 @@
 #include <sstream>
 
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/attribute_text.h"
 #include "tensor/dispatch/observer.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
 #include "tensor/tensor.h"
+#include "tests/comma_locale.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
@@ -161,6 +164,21 @@ TEST_F(Print, IsSeenByNoObserver) {
   ObserverScope scope(count);
   EXPECT_NE(x.to_string(), "");
   EXPECT_EQ(count.ops, 0);
+}
+
+TEST_F(Print, LargestNumberWithAllDigitsAndPointsInALocaleOfCommas) {
+  set_print_options({.precision = 60});
+  const Tensor most = full({}, std::numeric_limits<double>::max(), f64), half = tensor({0.5, 0.25, -0.0}, f64);
+  const std::string scientific = most.to_string();
+  EXPECT_EQ(scientific.size(), std::string("Tensor(1.e+308, dtype=f64)").size() + 60) << scientific;
+  set_print_options({});
+  EXPECT_EQ(half.to_string(), "Tensor([ 0.5000,  0.2500, -0.0000], dtype=f64)");
+  const test::CommaLocale locale;
+  if (!locale) GTEST_SKIP() << "no locale with a comma is installed";
+  EXPECT_EQ(half.to_string(), "Tensor([ 0.5000,  0.2500, -0.0000], dtype=f64)");
+  EXPECT_EQ(full({}, 2e8).to_string(), "Tensor(2.0000e+08, dtype=f32)");
+  EXPECT_EQ(detail::attribute_text(0.5), "0.5");
+  EXPECT_NE(error_of([] { zeros({int64_t{1} << 40}); }).find("4.0 TB"), std::string::npos);
 }
 
 TEST_F(Print, NumbersThatDifferByOrdersOfMagnitudeAreScientific) {

@@ -139,8 +139,13 @@ TEST_F(StorageTest, WrapRefusesNullAndStillReleases) {
 
 TEST_F(StorageTest, ReleaseMayAllocateAndFree) {
   char byte = 0;
-  const auto release = [](void*) { Storage::allocate(64); };
-  Storage::wrap(&byte, 1, release, nullptr);
+  int calls = 0;
+  const auto release = [](void* context) {
+    Storage::allocate(64);
+    ++*static_cast<int*>(context);
+  };
+  Storage::wrap(&byte, 1, release, &calls);
+  EXPECT_EQ(calls, 1);
 }
 
 TEST_F(StorageTest, AHugeRequestIsAnErrorAndLeavesNothing) {

@@ -47,12 +47,18 @@ std::string fields_of(const AxisMap& o) {
   return " (kind, in, out, scale, align_corners, transposed)";
 }
 
+/// Whether an op of a number and a tensor takes the number first, as value - x.
+template <class Op> constexpr bool takes_number_first = false;
+#define WEFT_SCALAR_WITH(Op, function, policy) template <> constexpr bool takes_number_first<op::Op> = true;
+#include "tensor/ops/binary.inc"
+
 /// The names of an op's attributes, with commas.
 template <class Op> std::string attributes_of() {
   std::string names;
   example(std::type_identity<Op>()).attributes([&](std::string_view name, const auto& value) {
     names += (names.empty() ? "" : ", ") + std::string(name) + fields_of(value);
   });
+  if (takes_number_first<Op>) names += " (first)";
   return names.empty() ? "-" : names;
 }
 

@@ -1,7 +1,7 @@
 # The ```cpp blocks of a Markdown file as one program: each is the body of a function, which main calls; "```cpp global" blocks
 # stay outside of functions.
 BEGIN {
-  print "#include <iostream>\n#include <thread>\n#include <vector>\n\n#include \"weft.h\"\n\nusing namespace weft;\n"
+  print "#include <iostream>\n#include <thread>\n\n#include \"weft.h\"\n\nusing namespace weft;\n"
 }
 /^```cpp global$/ { inside = 1; next }
 /^```cpp$/ { inside = 2; ++count; print "static void block_" count "() {  // line " NR; next }
