@@ -16,6 +16,7 @@ namespace {
 using detail::operand;
 using detail::operands;
 using detail::reduce;
+using detail::weighted;
 
 void check_targets(const Tensor& log_probs, const Tensor& targets) {
   if (!is_integer(targets.dtype())) throw DtypeError(text("targets must be integers, not ", targets.dtype()));
@@ -79,18 +80,18 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& o
   return huber_loss(x, y, {.delta = options.beta, .reduction = options.reduction}) / options.beta;
 }
 
-Tensor bce_with_logits(const Tensor& input, const Tensor& labels, const BceOptions& options) {
+Tensor bce_with_logits(const Tensor& input, const Tensor& labels, const BceWithLogitsOptions& options) {
   ErrorFrame frame("bce_with_logits", input, labels);
   const auto [logits, targets] = operands(input, labels);
   Tensor loss;
   if (options.pos_weight.defined()) {
     // -log s(x) = softplus(-x), -log(1 - s(x)) = softplus(x): no cancellation on either side.
-    loss = targets * softplus(-logits) * options.pos_weight + (1.0 - targets) * softplus(logits);
+    const Tensor positive = weighted(targets * softplus(-logits), options.pos_weight, "pos_weight");
+    loss = positive + (1.0 - targets) * softplus(logits);
   } else {
     loss = logistic_loss(logits, targets);
   }
-  if (options.weight.defined()) loss = loss * options.weight;
-  return reduce(loss, options.reduction);
+  return reduce(weighted(loss, options.weight, "weight"), options.reduction);
 }
 
 }  // namespace weft::nn

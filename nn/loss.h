@@ -22,6 +22,7 @@ struct NllOptions {
 
 /// The negative log-likelihood, -log_probs[target]. log_probs is (N, C), (N, C, d1, ...) or (C); targets is (N), (N,
 /// d1, ...) or 0-d, of an integer dtype. The mean is weighted: it is divided by the sum of the targets' weights.
+/// DtypeError unless the weight is floating.
 Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions& options = {});
 
 /// (x - y)^2. ShapeError unless x and y have the same shape: losses do not broadcast.
@@ -52,18 +53,18 @@ struct SmoothL1Options {
 /// by beta.
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& options = {});
 
-struct BceOptions {
+struct BceWithLogitsOptions {
   Tensor weight = {};      // weight per element; broadcasts to the loss
   Tensor pos_weight = {};  // weight of the positive term; broadcasts to the loss
   Reduction reduction = Reduction::mean;
 };
 
 /// Binary cross-entropy of logits, -(t log s(x) + (1 - t) log(1 - s(x))) with s the sigmoid, computed without overflow.
-/// Targets are in [0, 1].
-Tensor bce_with_logits(const Tensor& logits, const Tensor& targets, const BceOptions& options = {});
+/// Targets are in [0, 1]. ShapeError unless weight and pos_weight broadcast to the loss.
+Tensor bce_with_logits(const Tensor& logits, const Tensor& targets, const BceWithLogitsOptions& options = {});
 /// PyTorch's name for bce_with_logits().
 inline Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targets,
-                                               const BceOptions& options = {}) {
+                                               const BceWithLogitsOptions& options = {}) {
   return bce_with_logits(logits, targets, options);
 }
 

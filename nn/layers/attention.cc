@@ -7,6 +7,7 @@
 #include "nn/init.h"
 #include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
+#include "tensor/adjoints/attention.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
@@ -65,17 +66,24 @@ Tensor causal_mask(int64_t rows, int64_t columns, Device device) {
   return unsqueeze(arange(more, more + rows, 1, i64, device), 1) >= arange(0, columns, 1, i64, device);
 }
 
-/// What may be seen of `mask` and of the padding, bool or added to the scores: (batch..., rows, columns).
-Tensor seen_of(const AttentionMask& mask, int64_t heads, int64_t rows, int64_t columns) {
+/// The axes of x before its last `after`.
+Shape leading(const Tensor& x, int64_t after) { return Shape(x.shape().begin(), x.shape().end() - after); }
+
+/// What may be seen of `mask` and of the padding, bool or added to the scores: (batch..., rows, columns). `batch` is
+/// (N), or empty without a batch.
+Tensor seen_of(const AttentionMask& mask, const Shape& batch, int64_t heads, int64_t rows, int64_t columns) {
   Tensor given = mask.mask;
+  if (given.defined() && given.dtype() != boolean && !is_floating(given.dtype()))
+    throw DtypeError(text("the mask must be bool or floating, not ", given.dtype()));
   if (given.defined() && given.rank() == 3 && given.size(0) > heads && given.size(0) % heads == 0)
     given = unflatten(given, 0, {-1, heads});
   if (given.defined() && given.dtype() == boolean) given = logical_not(given);
   const Tensor& padding = mask.key_padding_mask;
   if (!padding.defined()) return given;
   if (padding.dtype() != boolean) throw DtypeError(text("key_padding_mask must be bool, not ", padding.dtype()));
-  if (padding.rank() == 0 || padding.size(-1) != columns)
-    throw ShapeError(text("key_padding_mask must be (N, ", columns, "), not ", padding.shape()));
+  Shape keys = batch;
+  keys.push_back(columns);
+  if (padding.shape() != keys) throw ShapeError(text("key_padding_mask must be ", keys, ", not ", padding.shape()));
   if (mask.causal && given.defined()) throw Error("there is a mask and `causal`; give one of them");
   const Tensor padded = unsqueeze(unsqueeze(padding, -2), -2);  // (N, 1, 1, S)
   if (mask.causal) return logical_and(logical_not(padded), causal_mask(rows, columns, padding.device()));
@@ -126,7 +134,7 @@ Tensor MultiheadAttention::forward(const Tensor& x, const AttentionMask& mask) c
   if (options_.rope || !plain || (has_generator() && dropout() > 0))
     return attend(rotated(x, 0, 0), rotated(x, 1, 0), projected(x, 2), mask);
   return out_proj_(packed_attention(linear(x, in_proj_weight_, in_proj_bias_), options_.num_heads,
-                                    attention_options(mask, x.size(-2), x.size(-2))));
+                                    attention_options(mask, leading(x, 2), x.size(-2), x.size(-2))));
 }
 
 Tensor MultiheadAttention::projected(const Tensor& x, int64_t part) const {
@@ -158,8 +166,9 @@ Tensor MultiheadAttention::with_extra_keys(const Tensor& k, const Tensor& bias) 
   return parts.size() == 1 ? k : cat(parts, -2);
 }
 
-AttentionOptions MultiheadAttention::attention_options(const AttentionMask& mask, int64_t rows, int64_t columns) const {
-  AttentionOptions out{.mask = seen_of(mask, options_.num_heads, rows, columns), .dropout_p = dropout()};
+AttentionOptions MultiheadAttention::attention_options(const AttentionMask& mask, const Shape& batch, int64_t rows,
+                                                       int64_t columns) const {
+  AttentionOptions out{.mask = seen_of(mask, batch, options_.num_heads, rows, columns), .dropout_p = dropout()};
   out.causal = mask.causal && !(out.mask.defined() && mask.key_padding_mask.defined());
   if (extra_keys() == 0) return out;
   if (out.causal && !out.mask.defined())
@@ -176,11 +185,9 @@ AttentionOptions MultiheadAttention::attention_options(const AttentionMask& mask
 
 AttentionOutput MultiheadAttention::attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
                                                            const AttentionOptions& options) const {
-  Tensor scores = matmul(q * (1 / std::sqrt(static_cast<double>(depth()))), transpose(k, -2, -1)), sees = options.mask;
-  if (options.causal) {
-    if (sees.defined()) throw Error("there is a mask and `causal`; give one of them");
-    sees = causal_mask(scores.size(-2), scores.size(-1), q.device());
-  }
+  Tensor scores = matmul(q * (1 / std::sqrt(static_cast<double>(depth()))), transpose(k, -2, -1));
+  Tensor sees = adjoint::attention_mask(options, scores.shape());
+  if (options.causal) sees = causal_mask(scores.size(-2), scores.size(-1), q.device());
   Tensor p;
   if (sees.defined()) {
     scores = sees.dtype() == boolean ? where(sees, scores, full_like(scores, kHidden)) : scores + sees;
@@ -196,7 +203,12 @@ AttentionOutput MultiheadAttention::attention_with_weights(const Tensor& q, cons
 
 Tensor MultiheadAttention::attend(const Tensor& q, const Tensor& given_k, const Tensor& given_v,
                                   const AttentionMask& mask, Tensor* weights) const {
-  AttentionOptions options = attention_options(mask, q.size(-2), given_k.size(-2));
+  const Shape batch = leading(q, 3);
+  for (const Tensor* x : {&given_k, &given_v})
+    if (leading(*x, 3) != batch)
+      throw ShapeError(text("queries, keys and values have one N or all none, not the batch axes ", batch, ", ",
+                            leading(given_k, 3), " and ", leading(given_v, 3)));
+  AttentionOptions options = attention_options(mask, batch, q.size(-2), given_k.size(-2));
   const Tensor k = with_extra_keys(given_k, bias_k_), v = with_extra_keys(given_v, bias_v_);
   const auto run = [&](const Tensor& a, const Tensor& b, const Tensor& c) {
     if (weights == nullptr && !(has_generator() && options.dropout_p > 0))

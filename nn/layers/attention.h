@@ -35,7 +35,7 @@ struct MultiheadAttentionOptions {
 struct AttentionMask {
   Tensor mask = {};              // (L, S), (N heads, L, S), or broadcastable to (N, heads, L, S)
   bool causal = false;           // hides the keys after a query's position; see AttentionOptions. Excludes a mask.
-  Tensor key_padding_mask = {};  // (N, S), bool: true where a key is padding
+  Tensor key_padding_mask = {};  // (N, S), or (S) without N; bool: true where a key is padding
 };
 
 struct AttentionWeightsOptions {
@@ -48,11 +48,11 @@ struct AttentionOutput {
 };
 
 /// query (N, L, E), key and value (N, S, E) -> (N, L, E), as PyTorch's with batch_first = true; the axis N may be
-/// absent. The parameters have PyTorch's names: in_proj_weight (3 E, E), in_proj_bias (3 E), out_proj.weight,
-/// out_proj.bias. With num_kv_heads < num_heads, in_proj_weight and in_proj_bias have correspondingly fewer rows. If
-/// kdim or vdim differs from E, in_proj_weight is replaced by q_proj_weight (E, E), k_proj_weight (E, kdim) and
-/// v_proj_weight (E, vdim). Initialization as in PyTorch: Glorot for weights, 0 for biases. Dropout with the layer's
-/// own generator (set_generator()) stores all attention probabilities.
+/// absent of all. ShapeError if they differ in N. The parameters have PyTorch's names: in_proj_weight (3 E, E),
+/// in_proj_bias (3 E), out_proj.weight, out_proj.bias. With num_kv_heads < num_heads, in_proj_weight and in_proj_bias
+/// have correspondingly fewer rows. If kdim or vdim differs from E, in_proj_weight is replaced by q_proj_weight (E, E),
+/// k_proj_weight (E, kdim) and v_proj_weight (E, vdim). Initialization as in PyTorch: Glorot for weights, 0 for biases.
+/// Dropout with the layer's own generator (set_generator()) stores all attention probabilities.
 class MultiheadAttention : public Layer<MultiheadAttention> {
  public:
   explicit MultiheadAttention(const MultiheadAttentionOptions& options);
@@ -109,9 +109,10 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
                 Tensor* weights = nullptr) const;
   /// `k` with the learned entry (add_bias_kv) and the zeros (add_zero_attn) appended.
   Tensor with_extra_keys(const Tensor& k, const Tensor& bias) const;
-  /// `mask` converted to AttentionOptions for `rows` queries and `columns` keys, with extra columns for the keys that
-  /// with_extra_keys() appends.
-  AttentionOptions attention_options(const AttentionMask& mask, int64_t rows, int64_t columns) const;
+  /// `mask` converted to AttentionOptions for `rows` queries and `columns` keys of `batch`, (N) or (), with extra
+  /// columns for the keys that with_extra_keys() appends.
+  AttentionOptions attention_options(const AttentionMask& mask, const Shape& batch, int64_t rows,
+                                     int64_t columns) const;
   /// scaled_dot_product_attention that also returns its probabilities.
   AttentionOutput attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
                                          const AttentionOptions& options) const;

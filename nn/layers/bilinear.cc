@@ -39,6 +39,8 @@ Tensor Bilinear::forward(const Tensor& a, const Tensor& b) const {
   const int64_t out = weight_.size(0), in1 = weight_.size(1), in2 = weight_.size(2);
   if (a.rank() < 1 || a.rank() != b.rank() || a.size(-1) != in1 || b.size(-1) != in2)
     throw ShapeError(text("the inputs must be (..., ", in1, ") and (..., ", in2, ")"));
+  if (Shape(a.shape().begin(), a.shape().end() - 1) != Shape(b.shape().begin(), b.shape().end() - 1))
+    throw ShapeError(text("the inputs differ in their batch axes: ", a.shape(), " and ", b.shape()));
   // One product makes A b of every output, (..., out in1).
   const Tensor half = unflatten(linear(b, reshape(weight_, {out * in1, in2})), -1, {out, in1});
   const Tensor y = sum(half * unsqueeze(a, -2), -1);

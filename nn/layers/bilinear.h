@@ -15,7 +15,8 @@ struct BilinearOptions {
 };
 
 /// a (..., in1) and b (..., in2) -> (..., out). weight is (out, in1, in2) and bias is (out). Both are initialized
-/// uniformly in [-1 / sqrt(in1), 1 / sqrt(in1)), as in PyTorch.
+/// uniformly in [-1 / sqrt(in1), 1 / sqrt(in1)), as in PyTorch. ShapeError unless a and b have the same axes before the
+/// last.
 class Bilinear : public Module {
  public:
   explicit Bilinear(const BilinearOptions& options);

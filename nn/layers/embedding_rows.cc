@@ -69,7 +69,7 @@ Tensor with_gradient_times(Tensor x, const Tensor& scale) {
 
 Tensor looked_up(const Tensor& indices, const Tensor& weight, int64_t padding, const RowOptions& options) {
   shorten_rows(indices, weight, options);
-  Tensor y = embedding(indices, weight, padding);
+  Tensor y = padding < 0 ? embedding(indices, weight) : embedding(indices, weight, padding);
   if (!options.scale_grad_by_freq || !needs_gradient(y) || indices.numel() == 0) return y;
   const Tensor factor = 1.0 / index_select(row_counts(indices, weight), 0, indices.flatten()).to(weight.dtype());
   return with_gradient_times(y, unsqueeze(reshape(factor, indices.shape()), -1));

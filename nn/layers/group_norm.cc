@@ -1,5 +1,6 @@
 #include "nn/layers/group_norm.h"
 
+#include "autograd/run_again.h"
 #include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/binary.h"
@@ -50,8 +51,14 @@ Tensor InstanceNorm::normalize(const Tensor& x) const {
   if (x.rank() != places_ + 2 || x.size(1) != options_.num_features)
     throw ShapeError(text("the input must have ", places_ + 2, " axes, (N, ", options_.num_features, ", ...)"));
   const bool of_input = is_training() || !options_.track_running_stats;
+  Tensor mean = running_mean_, var = running_var_;
+  if (of_input && mean.defined()) {
+    bool first = false;
+    autograd::once([&]() -> std::vector<Tensor> { return first = true, std::vector<Tensor>(); });
+    if (!first) mean = mean.clone(), var = var.clone();  // a checkpoint runs again: this batch has been counted
+  }
   // num_batches_tracked stays 0, as in PyTorch, whose layers of this kind have the buffer and never count in it.
-  return instance_norm(x, running_mean_, running_var_, weight_, bias_,
+  return instance_norm(x, mean, var, weight_, bias_,
                        {.use_input_stats = of_input, .momentum = options_.momentum, .eps = options_.eps});
 }
 

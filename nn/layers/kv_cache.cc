@@ -55,6 +55,9 @@ void KvCache::append(const Tensor& keys, const Tensor& values) {
   };
   if (!fits(keys_, keys) || !fits(values_, values))
     throw ShapeError(text("the cache holds ", keys_.shape(), "; clear() it for another batch"));
+  for (const auto& [all, more] : {std::pair{&keys_, &keys}, {&values_, &values}})
+    if (all->defined() && all->dtype() != more->dtype())
+      throw DtypeError(text("the cache holds ", all->dtype(), ", not ", more->dtype(), "; clear() it first"));
   const int64_t wanted = checked_add(length_, keys.size(2));
   grow(keys_, keys, wanted);
   grow(values_, values, wanted);

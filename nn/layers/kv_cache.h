@@ -21,7 +21,8 @@ class KvCache {
   KvCache& operator=(KvCache&& other) noexcept;
   ~KvCache() = default;
 
-  /// Appends keys and values (N, heads, L, D) along the position axis.
+  /// Appends keys and values (N, heads, L, D) along the position axis. DtypeError unless they have the dtype of those
+  /// in the cache, which would be rounded or widened otherwise (as by a call outside of the others' Autocast).
   void append(const Tensor& keys, const Tensor& values);
   /// Keeps only the first `length` positions. IndexError if there are fewer.
   void truncate(int64_t length);

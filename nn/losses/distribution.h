@@ -18,19 +18,21 @@ struct KlDivOptions {
   bool batch_mean = false;
 };
 
-/// target (log target - log_probs), and 0 where target is 0. `log_probs` holds log-probabilities.
+/// target (log target - log_probs), where 0 log 0 is 0. `log_probs` holds log-probabilities. NaN, as in PyTorch, where
+/// target is 0 and the log-probability -inf.
 Tensor kl_div(const Tensor& log_probs, const Tensor& target, const KlDivOptions& options = {});
 
-struct BceProbabilityOptions {
+struct BceOptions {
   Tensor weight = {};  // weight per element; broadcasts to the loss
   Reduction reduction = Reduction::mean;
 };
 
 /// Binary cross-entropy of probabilities p, -(t log p + (1 - t) log(1 - p)). The logarithms are clamped to at least
-/// -100. bce_with_logits is more accurate. Error if a p is outside [0, 1].
-Tensor bce(const Tensor& p, const Tensor& target, const BceProbabilityOptions& options = {});
+/// -100. bce_with_logits is more accurate. Error if a p is NaN or outside [0, 1]. ShapeError unless the weight
+/// broadcasts to the loss.
+Tensor bce(const Tensor& p, const Tensor& target, const BceOptions& options = {});
 /// PyTorch's name for bce().
-inline Tensor binary_cross_entropy(const Tensor& p, const Tensor& target, const BceProbabilityOptions& options = {}) {
+inline Tensor binary_cross_entropy(const Tensor& p, const Tensor& target, const BceOptions& options = {}) {
   return bce(p, target, options);
 }
 

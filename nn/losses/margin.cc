@@ -17,6 +17,7 @@ namespace weft::nn {
 namespace {
 
 using detail::check_class_weight;
+using detail::check_one_per_class;
 using detail::operand;
 using detail::operands;
 using detail::reduce;
@@ -143,7 +144,7 @@ Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& labels,
   ErrorFrame frame("multilabel_soft_margin_loss", input, labels);
   const auto [x, target] = operands(input, labels);
   if (x.rank() == 0) throw ShapeError("the input must be (..., C)");
-  check_class_weight(options.weight, x.size(-1));
+  check_one_per_class(options.weight, x.size(-1));
   Tensor loss = target * softplus(-x) + (1.0 - target) * softplus(x);
   if (options.weight.defined()) loss = loss * options.weight;
   return reduce(mean(loss, -1), options.reduction);

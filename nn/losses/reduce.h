@@ -4,6 +4,7 @@
 #include <array>
 
 #include "tensor/dispatch/modes.h"
+#include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/cross_entropy.h"
 #include "tensor/functions/reduce.h"
@@ -16,9 +17,27 @@ inline Tensor reduce(const Tensor& loss, Reduction reduction) {
 }
 
 /// ShapeError unless the weights are undefined or one per class.
-inline void check_class_weight(const Tensor& weight, int64_t classes) {
+inline void check_one_per_class(const Tensor& weight, int64_t classes) {
   if (weight.defined() && weight.shape() != Shape{classes})
     throw ShapeError(text("the class weights must be [", classes, "], not ", weight.shape()));
+}
+
+/// The same for weights that targets choose: DtypeError unless floating, as in cross_entropy().
+inline void check_class_weight(const Tensor& weight, int64_t classes) {
+  check_one_per_class(weight, classes);
+  if (weight.defined() && !is_floating(weight.dtype()))
+    throw DtypeError(text("the class weights must be floating, not ", weight.dtype()));
+}
+
+/// loss * weight, or `loss` if there is no weight. ShapeError unless the weight, called `name`, broadcasts to the loss:
+/// a larger one would count losses more than once.
+inline Tensor weighted(const Tensor& loss, const Tensor& weight, const char* name) {
+  if (!weight.defined()) return loss;
+  bool fits = weight.rank() <= loss.rank();
+  for (int64_t axis = 1; fits && axis <= weight.rank(); ++axis)
+    fits = weight.size(-axis) == 1 || weight.size(-axis) == loss.size(-axis);
+  if (!fits) throw ShapeError(text(name, " must broadcast to ", loss.shape(), ", not be ", weight.shape()));
+  return loss * weight;
 }
 
 /// Converts a 16-bit input to f32 under Autocast. A loss that is composed of ops would otherwise compute in the input's

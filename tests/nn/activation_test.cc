@@ -121,6 +121,13 @@ TEST(ActivationGolden, Functions) {
   }
 }
 
+TEST(Activation, OneSlopeOfF64WidensAsManyDo) {
+  for (const int64_t slopes : {1, 2}) {
+    const Tensor y = PReLU(slopes, 0.1, f64)(full({3, 2}, -1.0, f32));
+    EXPECT_TRUE(equal(y, full({3, 2}, -0.1, f64))) << slopes;
+  }
+}
+
 TEST(Activation, RandomSlopesInTrainingOnly) {
   RReLU layer(0.25, 0.5);
   const Tensor x = full({1000}, -1.0);

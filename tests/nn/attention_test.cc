@@ -89,5 +89,48 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
       "3, 3], not be [3, 4]");
 }
 
+// PyTorch refuses them too; the error is the same whether the weights are asked for or not.
+TEST(Attention, TakesOneBatchAndMasksOfIt) {
+  const MultiheadAttention attention(8, 2);
+  const auto refusal = [&](const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask = {}) {
+    const std::string with = error_of<Error>([&] { (void)attention.forward_with_weights(q, k, v, mask); });
+    EXPECT_EQ(error_of<Error>([&] { (void)attention.forward(q, k, v, mask); }), with);
+    const size_t at = with.find("): ");
+    return at == std::string::npos ? with : with.substr(at + 3);
+  };
+  const Tensor q = ones({2, 3, 8}), k = ones({2, 5, 8}), one = ones({1, 5, 8}), none = ones({5, 8});
+  const std::string batches = "queries, keys and values have one N or all none, not the batch axes ";
+  EXPECT_EQ(refusal(q, one, one), batches + "[2], [1] and [1]");
+  EXPECT_EQ(refusal(q, k, one), batches + "[2], [2] and [1]");
+  EXPECT_EQ(refusal(q.narrow(0, 0, 1), k, k), batches + "[1], [2] and [2]");
+  EXPECT_EQ(refusal(q[0], k, k), batches + "[], [2] and [2]");
+  EXPECT_EQ(refusal(q, none, none), batches + "[2], [] and []");
+  EXPECT_EQ(refusal(q, one.expand({2, 5, 8}), one.expand({2, 5, 8})), "");
+  EXPECT_EQ(refusal(q[0], none, none), "");
+  for (const Shape& shape : {Shape{1, 5}, Shape{5}, Shape{2, 4}})
+    EXPECT_EQ(refusal(q, k, k, {.key_padding_mask = zeros(shape, boolean)}),
+              text("key_padding_mask must be [2, 5], not ", shape));
+  EXPECT_EQ(refusal(q[0], none, none, {.key_padding_mask = zeros({1, 5}, boolean)}),
+            "key_padding_mask must be [5], not [1, 5]");
+  EXPECT_EQ(refusal(q[0], none, none, {.key_padding_mask = zeros({5}, boolean)}), "");
+  EXPECT_EQ(refusal(q, k, k, {.mask = zeros({3, 5}, i64)}), "the mask must be bool or floating, not i64");
+  for (const Shape& shape : {Shape{5, 3, 5}, Shape{3, 2, 3, 5}, Shape{1, 2, 2, 3, 5}, Shape{3, 4}})
+    EXPECT_EQ(refusal(q, k, k, {.mask = zeros(shape)}),
+              text("the mask must broadcast to [2, 2, 3, 5], not be ", shape));
+  EXPECT_EQ(refusal(q, k, k, {.mask = zeros({4, 3, 5})}), "");
+  const MultiheadAttention single(8, 1);  // a mask of two images on one would make two of it
+  EXPECT_THROW((void)single.forward_with_weights(one, one, one, {.mask = zeros({2, 5, 5})}), ShapeError);
+}
+
+TEST(Transformer, ADecoderTakesAMemoryOfItsBatch) {
+  const TransformerDecoderLayer layer({.d_model = 8, .nhead = 2, .dim_feedforward = 8});
+  const Tensor tgt = ones({2, 3, 8}), memory = ones({1, 5, 8});
+  EXPECT_THROW((void)layer(tgt, memory), ShapeError);
+  DecoderCache cache;
+  EXPECT_THROW((void)layer(tgt, memory, cache), ShapeError);
+  EXPECT_EQ(cache.memory.length(), 0);
+  EXPECT_EQ(layer(tgt, memory.expand({2, 5, 8}), cache).shape(), tgt.shape());
+}
+
 }  // namespace
 }  // namespace weft::nn

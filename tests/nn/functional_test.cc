@@ -115,6 +115,20 @@ TEST(Checkpoint, OfLayersWithAState) {
   for (const auto& [name, value] : plain.state_dict()) EXPECT_TRUE(equal(value, again.state_dict().at(name))) << name;
 }
 
+TEST(Checkpoint, CountsAnInstanceNormsBatchOnce) {
+  manual_seed(7);
+  const auto make = [] {
+    return nn::Sequential(nn::InstanceNorm1d({.num_features = 3, .track_running_stats = true}), nn::Tanh());
+  };
+  nn::Sequential plain = make(), again = make();
+  const Tensor x = parameter(randn({4, 3, 5})), other = parameter(x.detach().clone());
+  sum(square(plain(x))).backward();
+  sum(square(autograd::checkpoint(again, other))).backward();
+  EXPECT_TRUE(equal(x.grad(), other.grad()));
+  EXPECT_FALSE(equal(plain.state_dict().at("0.running_mean"), zeros({3})));
+  for (const auto& [name, value] : plain.state_dict()) EXPECT_TRUE(equal(value, again.state_dict().at(name))) << name;
+}
+
 TEST(Checkpoint, NoticesThatDropoutIsOff) {
   nn::Sequential net(nn::Dropout(0.5), nn::Linear(3, 2));
   const Tensor y = sum(autograd::checkpoint(net, randn({5, 3})));

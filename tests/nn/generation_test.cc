@@ -5,6 +5,7 @@
 
 #include "autograd/autograd.h"
 #include "nn/nn.h"
+#include "tensor/autocast.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
 #include "tests/error_of.h"
@@ -84,6 +85,21 @@ TEST(KvCache, RefusesAnotherBatch) {
   EXPECT_THROW(cache.append(ones({2, 3}), ones({2, 3})), ShapeError);
 }
 
+TEST(KvCache, RefusesAnotherDtype) {
+  MultiheadAttention attention(8, 2);
+  KvCache cache;
+  {
+    const Autocast autocast(bf16);
+    (void)attention(ones({2, 3, 8}), cache);
+  }
+  EXPECT_NE(error_of<DtypeError>([&] {
+              (void)attention(ones({2, 1, 8}), cache);
+            }).find("the cache holds bf16, not f32; clear() it first"),
+            std::string::npos);
+  EXPECT_EQ(cache.length(), 3);
+  EXPECT_THROW(cache.append(ones({2, 2, 1, 4}, bf16), ones({2, 2, 1, 4})), DtypeError);
+}
+
 std::vector<double> numbers(const Tensor& x) { return x.to_vector<double>(); }
 
 TEST(KvCache, ACopyGoesOnByItself) {
@@ -148,7 +164,7 @@ TEST(MultiheadAttention, RefusesWhatDoesNotFitTheFurtherOptions) {
   EXPECT_EQ(error_of([&] {
               (void)attention(x, {.key_padding_mask = ones({2, 4}, boolean)});
             }),
-            "MultiheadAttention([2, 3, 8] f32): key_padding_mask must be (N, 3), not [2, 4]");
+            "MultiheadAttention([2, 3, 8] f32): key_padding_mask must be [2, 3], not [2, 4]");
   EXPECT_EQ(error_of([&] {
               (void)attention(x, {.key_padding_mask = ones({2, 3})});
             }),

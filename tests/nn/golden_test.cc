@@ -194,7 +194,7 @@ TEST_P(Losses, OfNumbers) {
   const Tensor p = abs(wave({4, 3}, 0.2));
   check_loss(named("bce"), {4, 3}, 30,
              [&](const Tensor& x) { return bce_with_logits(x, p, {.reduction = reduction()}); });
-  const BceOptions weighted = {
+  const BceWithLogitsOptions weighted = {
       .weight = abs(wave({4, 1}, 0.4)), .pos_weight = abs(wave({3}, 0.6)) + 1, .reduction = reduction()};
   check_loss(named("bce_weighted"), {4, 3}, 2, [&](const Tensor& x) { return bce_with_logits(x, p, weighted); });
 }

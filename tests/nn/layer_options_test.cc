@@ -139,6 +139,23 @@ TEST(Attention, WeightsAreProbabilities) {
   EXPECT_TRUE(equal(hidden.weights, zeros({2, 3, 3}, f64)));
 }
 
+TEST(Bilinear, TakesOneBatch) {
+  EXPECT_EQ(error_of<ShapeError>([] {
+              (void)Bilinear(4, 5, 2)(ones({2, 1, 4}), ones({2, 3, 5}));
+            }),
+            "Bilinear([2, 1, 4] f32, [2, 3, 5] f32): the inputs differ in their batch axes: [2, 1, 4] and [2, 3, 5]");
+}
+
+// One image: with several PyTorch accepts it as well, and the result is the bias.
+TEST(GroupNorm, OfOneValuePerGroupHasNoVariance) {
+  for (const Shape& shape : {Shape{1, 3}, Shape{1, 3, 1}})
+    EXPECT_EQ(error_of<ShapeError>([&] { (void)GroupNorm(3, 3)(ones(shape)); }),
+              text("GroupNorm(", shape, " f32): each group has one value, which has no variance"));
+  EXPECT_TRUE(equal(GroupNorm(3, 3)(ones({2, 3})), zeros({2, 3})));
+  EXPECT_EQ(GroupNorm(3, 3)(ones({1, 3, 2})).shape(), (Shape{1, 3, 2}));
+  EXPECT_EQ(GroupNorm(1, 3)(ones({1, 3})).shape(), (Shape{1, 3}));
+}
+
 TEST(Embedding, OfATableThatIsThere) {
   const Tensor table = arange(12).to(f32).reshape({4, 3});
   const Embedding frozen = Embedding::from_pretrained(table);
