@@ -1,5 +1,7 @@
 #include "optim/average.h"
 
+#include <cmath>
+
 #include "autograd/grad_mode.h"
 #include "optim/half_precision.h"
 #include "tensor/functions/copy.h"
@@ -95,10 +97,11 @@ void Average::load_state_dict(const State& state) {
     found.push_back(at->second);
   }
   if (found.size() != state.tensors.size()) throw Error("the state of this average has tensors of another model");
-  if (!(updates->second >= 0 && updates->second <= 0x1p53))
-    throw Error(text("the state of this average has updates ", updates->second));
+  const double number = updates->second;
+  if (!(number >= 0 && number <= 0x1p53 && number == std::floor(number)))
+    throw Error(text("the state of this average has updates ", number));
   for (size_t i = 0; i < averages_.size(); ++i) averages_[i].copy_(found[i]);
-  updates_ = static_cast<int64_t>(updates->second);
+  updates_ = static_cast<int64_t>(number);
 }
 
 Ema::Ema(std::vector<Tensor> tensors, double decay, std::vector<Tensor> others)

@@ -162,14 +162,14 @@ class LinearWarmup final : public Schedule {
       : Schedule(optimizer, curve_for("LinearWarmup", warmup_curve, options)) {}
 };
 
-/// PyTorch's SequentialLR:
-///   optim::SequentialLR schedule(optimizer, {.curves = {optim::constant_curve({}),
-///                                                       optim::exponential_curve({.gamma = 0.9})},
-///                                            .milestones = {5}});
-class SequentialLR final : public Schedule {
+/// PyTorch's SequentialLR, for curves (SequentialLR takes schedules of any kind):
+///   optim::SequentialCurves schedule(optimizer, {.curves = {optim::constant_curve({}),
+///                                                           optim::exponential_curve({.gamma = 0.9})},
+///                                                .milestones = {5}});
+class SequentialCurves final : public Schedule {
  public:
-  SequentialLR(Optimizer& optimizer, const SequentialOptions& options)
-      : Schedule(optimizer, curve_for("SequentialLR", sequential_curve, options)) {}
+  SequentialCurves(Optimizer& optimizer, const SequentialOptions& options)
+      : Schedule(optimizer, curve_for("SequentialCurves", sequential_curve, options)) {}
 };
 
 /// PyTorch's LambdaLR: `optim::LambdaLR schedule(optimizer, [](int64_t step) { return std::pow(0.9, step); });`
@@ -192,11 +192,11 @@ class MultiplicativeLR final : public Schedule {
       : Schedule(optimizer, by_group(optimizer, factors, multiplicative_curve)) {}
 };
 
-/// PyTorch's ChainedScheduler, for curves.
-class ChainedScheduler final : public Schedule {
+/// PyTorch's ChainedScheduler, for curves (ChainedScheduler takes schedules of any kind).
+class ChainedCurves final : public Schedule {
  public:
-  ChainedScheduler(Optimizer& optimizer, const std::vector<Curve>& curves)
-      : Schedule(optimizer, curve_for("ChainedScheduler", chained_curve, curves)) {}
+  ChainedCurves(Optimizer& optimizer, const std::vector<Curve>& curves)
+      : Schedule(optimizer, curve_for("ChainedCurves", chained_curve, curves)) {}
 };
 
 }  // namespace weft::optim

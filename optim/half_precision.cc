@@ -2,12 +2,13 @@
 // that is rounded afterwards; the gradient cast up; states cast up and rounded afterwards.
 //
 // A master is exact where the parameter is rounded. Other code may write the parameter between two steps (weights
-// loaded from a file, an average copied back): the version of its memory tells. Each element of the master that no
-// longer rounds to the parameter's is taken from the parameter then; the others keep what rounding cut off, so that it
-// does not matter whether a checkpoint restores the model or the optimizer first.
+// loaded from a file, an average copied back): the version of its memory tells, unless its address was given out. Each
+// element of the master that no longer rounds to the parameter's is taken from the parameter then; the others keep what
+// rounding cut off, so that it does not matter whether a checkpoint restores the model or the optimizer first.
 #include "optim/half_precision.h"
 
 #include "optim/optimizer.h"
+#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -74,7 +75,8 @@ void Optimizer::take_master(Slot& slot) const {
     return;
   }
   if (slot.master.device() != parameter.device()) slot.master = slot.master.to(parameter.device());
-  if (slot.written == internal::storage(parameter).version()) return;
+  const bool seen = !dispatch::may_change_unseen(parameter);  // data<T>() gave out its address
+  if (seen && slot.written == internal::storage(parameter).version()) return;
   const Tensor agrees = eq(cast(slot.master, parameter.dtype()), parameter);
   slot.master.copy_(where(agrees, slot.master, cast(parameter, f32)));  // masters() gave out its memory
 }

@@ -82,10 +82,10 @@ void JoinedSchedules::take_back(const State& before) {
   for (size_t i = 0; i < parts_.size(); ++i) parts_[i]->put(part_of(before, i), false);
 }
 
-SequentialSchedules::SequentialSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts,
-                                         std::vector<int64_t> milestones)
+SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<MakeSchedule>& parts,
+                           std::vector<int64_t> milestones)
     : JoinedSchedules(optimizer), milestones_(std::move(milestones)) {
-  ErrorFrame frame("SequentialSchedules");
+  ErrorFrame frame("SequentialLR");
   check_parts(parts);
   if (milestones_.size() + 1 != parts.size())
     throw Error(text(parts.size(), " schedules need one milestone less, not ", milestones_.size()));
@@ -99,12 +99,12 @@ SequentialSchedules::SequentialSchedules(Optimizer& optimizer, const std::vector
   restart(present());
 }
 
-size_t SequentialSchedules::present() const {
+size_t SequentialLR::present() const {
   const auto behind = std::upper_bound(milestones_.begin(), milestones_.end(), steps());
   return static_cast<size_t>(behind - milestones_.begin());
 }
 
-void SequentialSchedules::take_step(std::optional<double> metric) {
+void SequentialLR::take_step(std::optional<double> metric) {
   const Rates before = rates();
   count();
   try {
@@ -117,9 +117,9 @@ void SequentialSchedules::take_step(std::optional<double> metric) {
   }
 }
 
-ChainedSchedules::ChainedSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts)
+ChainedScheduler::ChainedScheduler(Optimizer& optimizer, const std::vector<MakeSchedule>& parts)
     : JoinedSchedules(optimizer) {
-  ErrorFrame frame("ChainedSchedules");
+  ErrorFrame frame("ChainedScheduler");
   check_parts(parts);
   start_ = rates();
   for (const MakeSchedule& part : parts) {
@@ -128,7 +128,7 @@ ChainedSchedules::ChainedSchedules(Optimizer& optimizer, const std::vector<MakeS
   }
 }
 
-void ChainedSchedules::take_step(std::optional<double> metric) {
+void ChainedScheduler::take_step(std::optional<double> metric) {
   const State before = state_dict();
   const std::vector<Rates> factors = factors_;
   const Rates present = rates();
@@ -143,7 +143,7 @@ void ChainedSchedules::take_step(std::optional<double> metric) {
   }
 }
 
-void ChainedSchedules::step_parts(std::optional<double> metric) {
+void ChainedScheduler::step_parts(std::optional<double> metric) {
   count();
   Rates now = start_;
   for (size_t i = 0; i < parts(); ++i) {
@@ -162,13 +162,13 @@ void ChainedSchedules::step_parts(std::optional<double> metric) {
   }
 }
 
-void ChainedSchedules::save(State& out) const {
+void ChainedScheduler::save(State& out) const {
   JoinedSchedules::save(out);
   for (size_t i = 0; i < factors_.size(); ++i)
     for (size_t group = 0; group < factors_[i].size(); ++group) out.numbers[factor_key(i, group)] = factors_[i][group];
 }
 
-void ChainedSchedules::load(const State& state) {
+void ChainedScheduler::load(const State& state) {
   std::vector<Rates> given = factors_;
   for (size_t i = 0; i < given.size(); ++i)
     for (size_t group = 0; group < given[i].size(); ++group) given[i][group] = number(state, factor_key(i, group));

@@ -49,12 +49,12 @@ class JoinedSchedules : public Schedule {
 /// PyTorch's SequentialLR for schedules of any kind. Part i begins at step milestones[i - 1]. It starts from the
 /// learning rates that the groups had at the beginning, or, if it continues from the current learning rate
 /// (ReduceOnPlateau, SWALR), from the current ones.
-///   optim::SequentialSchedules schedule(optimizer, {optim::schedule_of<optim::LinearLR>(warmup),
-///                                                   optim::schedule_of<optim::OneCycle>(cycle)}, {10});
-class SequentialSchedules final : public JoinedSchedules {
+///   optim::SequentialLR schedule(optimizer, {optim::schedule_of<optim::LinearLR>(warmup),
+///                                            optim::schedule_of<optim::OneCycle>(cycle)}, {10});
+class SequentialLR final : public JoinedSchedules {
  public:
   /// Error unless the milestones ascend from 0 on and there is one fewer than there are parts.
-  SequentialSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts, std::vector<int64_t> milestones);
+  SequentialLR(Optimizer& optimizer, const std::vector<MakeSchedule>& parts, std::vector<int64_t> milestones);
 
  private:
   void take_step(std::optional<double> metric) override;
@@ -65,9 +65,9 @@ class SequentialSchedules final : public JoinedSchedules {
 
 /// PyTorch's ChainedScheduler for schedules of any kind: the learning rate of each part is the base of the next. A part
 /// that changes the current learning rate (ReduceOnPlateau) multiplies the result of the parts before it.
-class ChainedSchedules final : public JoinedSchedules {
+class ChainedScheduler final : public JoinedSchedules {
  public:
-  ChainedSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts);
+  ChainedScheduler(Optimizer& optimizer, const std::vector<MakeSchedule>& parts);
 
  private:
   void take_step(std::optional<double> metric) override;

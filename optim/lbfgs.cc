@@ -234,7 +234,8 @@ void LBFGS::load_state_dict(const State& given) {
                        " elements of parameters"));
     return value;
   };
-  const double iterations = number("lbfgs.iterations"), evaluations = number("lbfgs.evaluations");
+  const auto count = [&](const char* key) { return detail::count_of(key, number(key)); };
+  const int64_t iterations = count("lbfgs.iterations"), evaluations = count("lbfgs.evaluations");
   const double length = number("lbfgs.length");
   const Tensor direction = take("lbfgs.direction", 1), previous = take("lbfgs.previous_gradient", 1);
   const Tensor changes = take("lbfgs.gradient_changes", 2), taken = take("lbfgs.steps_taken", 2);
@@ -242,8 +243,8 @@ void LBFGS::load_state_dict(const State& given) {
       (changes.defined() && changes.size(0) != taken.size(0)))
     throw Error("the state does not fit: half of a pair of tensors is missing");
   Optimizer::load_state_dict(rest);
-  iterations_ = static_cast<int64_t>(iterations);
-  evaluations_ = static_cast<int64_t>(evaluations);
+  iterations_ = iterations;
+  evaluations_ = evaluations;
   length_ = length;
   direction_ = direction;
   previous_gradient_ = previous;

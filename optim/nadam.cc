@@ -22,7 +22,7 @@ void NAdam::update(size_t group, Slot& slot, const Tensor& gradient) {
   const double momentum = o.beta1 * (1 - 0.5 * std::pow(0.96, static_cast<double>(slot.steps) * o.momentum_decay));
   double& product = slot.numbers[0];
   product = (slot.steps == 1 ? 1 : product) * momentum;
-  internal::optimizer_step(name(), op::NadamStep{o, slot.steps, product}, slot.weights, gradient, average, square);
+  internal::optimizer_step(name(), op::NAdamStep{o, slot.steps, product}, slot.weights, gradient, average, square);
 }
 
 }  // namespace weft::optim

@@ -25,7 +25,7 @@ struct State {
 };
 
 namespace detail {
-/// The number `value` of a state as a count. Error unless it is in [0, 2^53].
+/// The number `value` of a state as a count. Error unless it is a whole number in [0, 2^53].
 int64_t count_of(std::string_view key, double value);
 }  // namespace detail
 

@@ -17,7 +17,7 @@ RAdam::RAdam(const std::vector<RAdamGroup>& groups, const RAdamOptions& options)
 void RAdam::update(size_t group, Slot& slot, const Tensor& gradient) {
   const RAdamOptions& o = options(group);
   const auto [average, square] = states(slot, {true, true});
-  internal::optimizer_step(name(), op::RadamStep{o, slot.steps}, slot.weights, gradient, average, square);
+  internal::optimizer_step(name(), op::RAdamStep{o, slot.steps}, slot.weights, gradient, average, square);
 }
 
 }  // namespace weft::optim

@@ -1,5 +1,7 @@
 #include "optim/schedule.h"
 
+#include <cmath>
+
 #include "tensor/runtime/log.h"
 
 namespace weft::optim {
@@ -60,11 +62,11 @@ void Schedule::claim_step() {
   if (last.changes != known_changes_)
     throw Error(
         "ReduceOnPlateau or SWALR changed the learning rate, and this schedule would overwrite it; combine them with "
-        "ChainedSchedules or SequentialSchedules, or make this schedule afterwards");
+        "ChainedScheduler or SequentialLR, or make this schedule afterwards");
   if (attempt > 0 && last.attempt == attempt && last.by != this)
     throw Error(
         "two schedules set the learning rate after one step of the optimizer, and the second would overwrite the "
-        "first; combine them with ChainedSchedules or SequentialSchedules");
+        "first; combine them with ChainedScheduler or SequentialLR");
   last.by = this, last.attempt = attempt;
 }
 
@@ -115,7 +117,8 @@ void Schedule::load_state_dict(const State& state) {
 
 void Schedule::put(const State& state, bool applies) {
   const double steps = number(state, "steps");
-  if (!(steps >= 0 && steps <= 0x1p53)) throw Error(text("the state of this schedule has steps ", steps));
+  if (!(steps >= 0 && steps <= 0x1p53 && steps == std::floor(steps)))
+    throw Error(text("the state of this schedule has steps ", steps));
   std::vector<double> base;
   for (size_t group = 0; group < base_.size(); ++group) base.push_back(number(state, base_key(group)));
   load(state);

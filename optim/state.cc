@@ -1,6 +1,8 @@
 // Saving and restoring what an optimizer has built up. Keys: tensors `first.conv.weight.exp_avg`, numbers
 // `first.conv.weight.step`, `group.0.lr`, `group.0.nesterov` (switches are saved as PyTorch's param_groups are),
 // `steps`. Where masters are kept, `first.conv.weight.master` is the parameter in f32.
+#include <cmath>
+
 #include "autograd/grad_mode.h"
 #include "optim/half_precision.h"
 #include "optim/optimizer.h"
@@ -10,21 +12,19 @@
 namespace weft::optim {
 
 int64_t detail::count_of(std::string_view key, double value) {
-  if (!(value >= 0 && value <= 0x1p53)) throw Error(text("the state does not fit: ", key, " is ", value));
+  if (!(value >= 0 && value <= 0x1p53 && value == std::floor(value)))
+    throw Error(text("the state does not fit: ", key, " is ", value));
   return static_cast<int64_t>(value);
 }
 
 namespace {
+using detail::count_of;
+
 constexpr const char* kSkipped = "skipped";  // absent where nothing was to be skipped
 
 constexpr const char* kMaster = ".master";
 
 std::string group_key(size_t group, std::string_view name) { return text("group.", group, ".", name); }
-/// A number of a state as a count.
-int64_t as_count(const std::string& key, double value) {
-  if (!(value >= 0 && value <= 0x1p53)) throw Error(text("the state does not fit: ", key, " is ", value));
-  return static_cast<int64_t>(value);
-}
 
 }  // namespace
 
@@ -83,7 +83,7 @@ void Optimizer::check_state(const State& given) {
     return found;
   };
   const auto count_at = [&](const std::string& key) {
-    return check_number(key) ? as_count(key, given.numbers.at(key)) : 0;
+    return check_number(key) ? count_of(key, given.numbers.at(key)) : 0;
   };
   const auto check_tensor = [&](const std::string& key, const Shape& wanted, bool required) {
     const auto found = given.tensors.find(key);
@@ -127,7 +127,7 @@ void Optimizer::check_state(const State& given) {
 void Optimizer::restore(const State& given) {
   size_t number = 0;
   steps_ = static_cast<int64_t>(given.numbers.at("steps"));
-  skipped_ = given.numbers.contains(kSkipped) ? as_count(kSkipped, given.numbers.at(kSkipped)) : 0;
+  skipped_ = given.numbers.contains(kSkipped) ? count_of(kSkipped, given.numbers.at(kSkipped)) : 0;
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const Number& field : numbers(i)) {
       const auto found = given.numbers.find(group_key(i, field.name));

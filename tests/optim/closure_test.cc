@@ -35,7 +35,7 @@ TEST(Optimizer, StepsAfterAClosure) {
     out.backward();
     return out;
   });
-  EXPECT_NEAR(w.item(), 0, 1e-3);
+  EXPECT_NEAR(w.item(), 0, 1e-6);
 }
 
 }  // namespace

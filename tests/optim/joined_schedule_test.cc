@@ -40,7 +40,7 @@ TEST(Schedule, AStepThatThrowsChangesNoGroupAndSkipsNoFactor) {
   const auto part = [](const Curve& curve) -> MakeSchedule {
     return [curve](Optimizer& o) { return std::make_unique<Schedule>(o, curve); };
   };
-  ChainedSchedules chain(chained, {part([](int64_t s, double b) { return b * std::pow(0.5, static_cast<double>(s)); }),
+  ChainedScheduler chain(chained, {part([](int64_t s, double b) { return b * std::pow(0.5, static_cast<double>(s)); }),
                                    part(fallible(0.1))});
   chain.step();
   EXPECT_NEAR(chained.lr(), 0.05, 1e-12);
@@ -52,7 +52,7 @@ TEST(Schedule, AStepThatThrowsChangesNoGroupAndSkipsNoFactor) {
   chain.step();
   EXPECT_NEAR(chained.lr(), 0.0025, 1e-12);
   SGD sequential({c}, {.lr = 1.0});
-  SequentialSchedules sequence(sequential, {part([](int64_t, double b) { return b; }), part(fallible(0.5))}, {2});
+  SequentialLR sequence(sequential, {part([](int64_t, double b) { return b; }), part(fallible(0.5))}, {2});
   sequence.step();
   fails = true;
   EXPECT_THROW(sequence.step(), Error);
@@ -95,11 +95,11 @@ TEST(Schedule, RefusesToOverwriteAnother) {
   warmup.step();
   EXPECT_EQ(error_of([&] { decay.step(); }),
             "two schedules set the learning rate after one step of the optimizer, and the second would overwrite the "
-            "first; combine them with ChainedSchedules or SequentialSchedules");
+            "first; combine them with ChainedScheduler or SequentialLR");
   EXPECT_EQ(decay.steps(), 0);
   optimizer.step();
   decay.step();  // one after the other is what a user may want
-  SequentialSchedules joined(optimizer, {kWarmup, kWarmup}, {3});
+  SequentialLR joined(optimizer, {kWarmup, kWarmup}, {3});
   EXPECT_NE(error_of([&] { joined.step(); }), "");
 }
 
@@ -136,7 +136,7 @@ TEST(Schedule, RefusesToUndoAPlateau) {
   optimizer.step();
   EXPECT_EQ(error_of([&] { decay.step(); }),
             "ReduceOnPlateau or SWALR changed the learning rate, and this schedule would overwrite it; combine them "
-            "with ChainedSchedules or SequentialSchedules, or make this schedule afterwards");
+            "with ChainedScheduler or SequentialLR, or make this schedule afterwards");
   EXPECT_EQ(optimizer.lr(), 0.5 * (0.4 * 0.9 * 0.9));
   ExponentialLR after(optimizer, {.gamma = 0.5});
   after.step();
@@ -158,7 +158,7 @@ TEST(Schedule, ResumesWithARateSetByHand) {
 TEST(JoinedSchedules, ResumeLeavesTheMomentumToThePartWhoseTurnItIs) {
   const std::vector<MakeSchedule> parts = {kWarmup, schedule_of<OneCycle>(OneCycleOptions{.max_lr = 10, .steps = 49})};
   SGD first({weight()}, {.lr = 0.4, .momentum = 0.9}), second({weight()}, {.lr = 0.4, .momentum = 0.9});
-  SequentialSchedules one(first, parts, {12}), other(second, parts, {12});
+  SequentialLR one(first, parts, {12}), other(second, parts, {12});
   for (int i = 0; i < 3; ++i) one.step();
   other.load_state_dict(one.state_dict());
   EXPECT_EQ(second.get("momentum"), 0.9);
@@ -167,12 +167,12 @@ TEST(JoinedSchedules, ResumeLeavesTheMomentumToThePartWhoseTurnItIs) {
 
 TEST(JoinedSchedules, AreSchedulesOfAnyKind) {
   SGD optimizer({weight()}, {.lr = 0.4});
-  SequentialSchedules cycle(
+  SequentialLR cycle(
       optimizer, {kWarmup, schedule_of<OneCycle>(OneCycleOptions{.max_lr = 10, .steps = 49, .cycle_momentum = false})},
       {12});
   check("joined_one_cycle", optimizer, [&] { cycle.step(); });
   SGD other({weight()}, {.lr = 0.4});
-  SequentialSchedules cyclic(
+  SequentialLR cyclic(
       other,
       {kWarmup, schedule_of<CyclicLR>(CyclicOptions{.base_lr = 0.4, .max_lr = 0.9, .up = 6, .cycle_momentum = false})},
       {12});
@@ -182,8 +182,7 @@ TEST(JoinedSchedules, AreSchedulesOfAnyKind) {
 TEST(JoinedSchedules, StartFromTheGroupsOwnRates) {
   // OneCycle sets rate and momentum when it is made: the warm-up does not see them.
   SGD optimizer({weight()}, {.lr = 0.4, .momentum = 0.5});
-  SequentialSchedules schedule(optimizer, {kWarmup, schedule_of<OneCycle>(OneCycleOptions{.max_lr = 1, .steps = 20})},
-                               {3});
+  SequentialLR schedule(optimizer, {kWarmup, schedule_of<OneCycle>(OneCycleOptions{.max_lr = 1, .steps = 20})}, {3});
   EXPECT_DOUBLE_EQ(optimizer.lr(), 0.08);
   EXPECT_DOUBLE_EQ(optimizer.get("momentum"), 0.5);
   for (int i = 0; i < 3; ++i) schedule.step();
@@ -193,8 +192,8 @@ TEST(JoinedSchedules, StartFromTheGroupsOwnRates) {
 
 TEST(JoinedSchedules, HandTheMetricToAPlateau) {
   SGD optimizer({weight()}, {.lr = 0.4});
-  SequentialSchedules schedule(
-      optimizer, {kWarmup, schedule_of<ReduceLROnPlateau>(PlateauOptions{.factor = 0.5, .patience = 1})}, {12});
+  SequentialLR schedule(optimizer,
+                        {kWarmup, schedule_of<ReduceLROnPlateau>(PlateauOptions{.factor = 0.5, .patience = 1})}, {12});
   for (int i = 0; i < 12; ++i) schedule.step(1.0);
   const double reached = optimizer.lr();
   for (int i = 0; i < 3; ++i) schedule.step(1.0);  // one that is the best, two that are no better
@@ -205,7 +204,7 @@ TEST(JoinedSchedules, HandTheMetricToAPlateau) {
 
 TEST(JoinedSchedules, ChainedScaleWhatThoseBeforeGive) {
   SGD optimizer({weight()}, {.lr = 0.4});
-  ChainedSchedules schedule(optimizer, {schedule_of<ExponentialLR>(ExponentialOptions{.gamma = 0.9}), kWarmup,
+  ChainedScheduler schedule(optimizer, {schedule_of<ExponentialLR>(ExponentialOptions{.gamma = 0.9}), kWarmup,
                                         schedule_of<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 3})});
   EXPECT_DOUBLE_EQ(optimizer.lr(), 0.4 * 0.2);
   for (int i = 1; i <= 10; ++i) {
@@ -237,17 +236,16 @@ template <class Make> void expect_resumes(const Make& make) {
 TEST(JoinedSchedules, Resume) {
   const std::vector<MakeSchedule> parts = {kWarmup,
                                            schedule_of<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 1})};
-  expect_resumes(
-      [&](Optimizer& o) { return std::make_unique<SequentialSchedules>(o, parts, std::vector<int64_t>{9}); });
-  expect_resumes([&](Optimizer& o) { return std::make_unique<ChainedSchedules>(o, parts); });
+  expect_resumes([&](Optimizer& o) { return std::make_unique<SequentialLR>(o, parts, std::vector<int64_t>{9}); });
+  expect_resumes([&](Optimizer& o) { return std::make_unique<ChainedScheduler>(o, parts); });
 }
 
 TEST(JoinedSchedules, RefuseWhatDoesNotFit) {
   SGD optimizer({weight()}, {.lr = 0.4});
-  EXPECT_THROW(SequentialSchedules(optimizer, {}, {}), Error);
-  EXPECT_THROW(SequentialSchedules(optimizer, {kWarmup, kWarmup}, {}), Error);
-  EXPECT_THROW(SequentialSchedules(optimizer, {kWarmup, kWarmup}, {-1}), Error);
-  EXPECT_THROW(ChainedSchedules(optimizer, {MakeSchedule()}), Error);
+  EXPECT_THROW(SequentialLR(optimizer, {}, {}), Error);
+  EXPECT_THROW(SequentialLR(optimizer, {kWarmup, kWarmup}, {}), Error);
+  EXPECT_THROW(SequentialLR(optimizer, {kWarmup, kWarmup}, {-1}), Error);
+  EXPECT_THROW(ChainedScheduler(optimizer, {MakeSchedule()}), Error);
 }
 
 TEST(Rates, OfACycleWithAHeightOfItsOwn) {
@@ -315,7 +313,7 @@ TEST(EarlyStopping, StopsAfterTooLongWithoutAnImprovement) {
 
 TEST(JoinedSchedules, LeaveAGroupThatCameLater) {
   SGD optimizer({weight()}, {.lr = 1});
-  ChainedSchedules schedule(optimizer, {schedule_of<ExponentialLR>(ExponentialOptions{.gamma = 0.9}),
+  ChainedScheduler schedule(optimizer, {schedule_of<ExponentialLR>(ExponentialOptions{.gamma = 0.9}),
                                         schedule_of<ExponentialLR>(ExponentialOptions{.gamma = 0.5})});
   for (int i = 0; i < 40; ++i) optimizer.add_group({.parameters = {weight()}, .lr = 1});
   for (int i = 0; i < 4; ++i) schedule.step();
@@ -325,7 +323,7 @@ TEST(JoinedSchedules, LeaveAGroupThatCameLater) {
 
 TEST(JoinedSchedules, SwaWithoutStepsHoldsFromItsMilestone) {
   SGD optimizer({weight()}, {.lr = 0.5});
-  SequentialSchedules schedule(optimizer, {kWarmup, schedule_of<SWALR>(SwaLrOptions{.swa_lr = 0.05, .steps = 0})}, {3});
+  SequentialLR schedule(optimizer, {kWarmup, schedule_of<SWALR>(SwaLrOptions{.swa_lr = 0.05, .steps = 0})}, {3});
   for (int i = 0; i < 2; ++i) schedule.step();
   EXPECT_NE(optimizer.lr(), 0.05);
   for (int i = 0; i < 3; ++i) {

@@ -183,7 +183,7 @@ TEST(Optimizer, TakesAnyMemoryOrder) {
   expect_layout_free<RMSprop>(RMSpropOptions{.lr = 0.1, .momentum = 0.5, .centered = true});
 }
 
-// bf16 goes through a copy in f32: close to f32, within its precision.
+// bf16 goes through a copy in f32: what it differs by is the rounding of the start, of three steps and of gradients.
 template <class O, class Options> void expect_close_in_bf16(const Options& options) {
   Tensor full = parameter(wave({8}, 0.1).to(f32)), half = parameter(wave({8}, 0.1).to(bf16));
   O first({full}, options), second({half}, options);
@@ -194,7 +194,7 @@ template <class O, class Options> void expect_close_in_bf16(const Options& optio
     second.step();
   }
   EXPECT_EQ(half.dtype(), bf16);
-  EXPECT_TRUE(allclose(half.to(f32), full, 0.03, 0.03));
+  EXPECT_TRUE(allclose(half.to(f32), full, 0, 4 * 0x1p-8));
 }
 
 TEST(Optimizer, TakesHalfPrecision) {

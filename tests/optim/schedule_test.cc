@@ -64,15 +64,15 @@ TEST(Rates, OfFunctions) {
 }
 
 TEST(Rates, OfJoinedCurves) {
-  check<SequentialLR>("sequential", SequentialOptions{.curves = {constant_curve({.factor = 0.1, .steps = 4}),
-                                                                 exponential_curve({.gamma = 0.9}),
-                                                                 step_curve({.every = 5, .gamma = 0.5})},
-                                                      .milestones = {6, 30}});
-  check<ChainedScheduler>(
+  check<SequentialCurves>("sequential", SequentialOptions{.curves = {constant_curve({.factor = 0.1, .steps = 4}),
+                                                                     exponential_curve({.gamma = 0.9}),
+                                                                     step_curve({.every = 5, .gamma = 0.5})},
+                                                          .milestones = {6, 30}});
+  check<ChainedCurves>(
       "chained", std::vector<Curve>{constant_curve({.factor = 0.1, .steps = 20}), exponential_curve({.gamma = 0.95})});
-  check<ChainedScheduler>("chained_three", std::vector<Curve>{linear_curve({.steps = 12}),
-                                                              multi_step_curve({.milestones = {10, 30}, .gamma = 0.5}),
-                                                              polynomial_curve({.steps = 80})});
+  check<ChainedCurves>("chained_three", std::vector<Curve>{linear_curve({.steps = 12}),
+                                                           multi_step_curve({.milestones = {10, 30}, .gamma = 0.5}),
+                                                           polynomial_curve({.steps = 80})});
 }
 
 TEST(Rates, OfCycles) {
@@ -110,6 +110,17 @@ TEST(Rates, OfFurtherCurves) {
                   true);
 }
 
+// PyTorch's OneCycleLR of total_steps 10 raises at the 11th step() as well.
+TEST(Rates, OfACycleEndAtItsLength) {
+  SGD optimizer({weight()}, {.lr = 1});
+  OneCycle schedule(optimizer, {.max_lr = 1, .steps = 10, .cycle_momentum = false});
+  for (int i = 0; i < 9; ++i) schedule.step();
+  EXPECT_NEAR(optimizer.lr(), 4e-6, 1e-18);
+  schedule.step();
+  EXPECT_NEAR(optimizer.lr(), 4e-6, 1e-18);
+  EXPECT_REFUSED(schedule.step(), "OneCycle: step 11 is beyond the cycle of 10 steps");
+}
+
 TEST(Rates, OfStepsCosinesAndWarmups) {
   check<StepLR>("step_0", StepOptions{.every = 7, .gamma = 0.5});
   check<StepLR>("step_1", StepOptions{.every = 1, .gamma = 0.97});
@@ -140,12 +151,12 @@ TEST(Rates, OfFurtherJoinedCurves) {
   const Curve constant = constant_curve({.factor = 0.2, .steps = 8}), cosine = cosine_curve({.steps = 50});
   const Curve linear = linear_curve({.start_factor = 0.5, .steps = 10});
   const Curve polynomial = polynomial_curve({.steps = 25, .power = 1.5});
-  check<SequentialLR>("sequential_warm", SequentialOptions{.curves = {linear, cosine}, .milestones = {10}});
-  check<SequentialLR>("sequential_short",
-                      SequentialOptions{.curves = {linear, constant, polynomial}, .milestones = {1, 2}});
-  check<SequentialLR>("sequential_late", SequentialOptions{.curves = {constant, polynomial}, .milestones = {35}});
-  check<ChainedScheduler>("chained_polynomial", std::vector<Curve>{constant, polynomial});
-  check<ChainedScheduler>("chained_one", std::vector<Curve>{linear});
+  check<SequentialCurves>("sequential_warm", SequentialOptions{.curves = {linear, cosine}, .milestones = {10}});
+  check<SequentialCurves>("sequential_short",
+                          SequentialOptions{.curves = {linear, constant, polynomial}, .milestones = {1, 2}});
+  check<SequentialCurves>("sequential_late", SequentialOptions{.curves = {constant, polynomial}, .milestones = {35}});
+  check<ChainedCurves>("chained_polynomial", std::vector<Curve>{constant, polynomial});
+  check<ChainedCurves>("chained_one", std::vector<Curve>{linear});
 }
 
 TEST(Rates, OfWeightAveraging) {
@@ -246,9 +257,9 @@ TEST(Rates, SequencesMayBeginWithTheirSecondPartAndLeaveOneOut) {
       parts.push_back([curve](Optimizer& o) { return std::make_unique<Schedule>(o, curve); });
     curves.resize(milestones.size() + 1), parts.resize(milestones.size() + 1);
     if (of_curves)
-      return six_rates(optimizer, std::make_unique<SequentialLR>(
+      return six_rates(optimizer, std::make_unique<SequentialCurves>(
                                       optimizer, SequentialOptions{.curves = curves, .milestones = milestones}));
-    return six_rates(optimizer, std::make_unique<SequentialSchedules>(optimizer, parts, milestones));
+    return six_rates(optimizer, std::make_unique<SequentialLR>(optimizer, parts, milestones));
   };
   for (const bool of_curves : {true, false}) {
     EXPECT_EQ(rates({0}, of_curves), (std::vector{1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125}));
@@ -286,9 +297,9 @@ TEST(Rates, RefuseBadOptions) {
   SGD o({weight()});
   EXPECT_REFUSED(MultiStepLR(o, {.milestones = {3, -1}}),
                  "MultiStepLR(): milestones must ascend from 0 on, not -1 at place 0");
-  EXPECT_REFUSED(
-      SequentialLR(o, {.curves = {constant_curve({}), constant_curve({}), constant_curve({})}, .milestones = {3, 2}}),
-      "SequentialLR(): milestones must ascend from 0 on, not 2 at place 1");
+  EXPECT_REFUSED(SequentialCurves(
+                     o, {.curves = {constant_curve({}), constant_curve({}), constant_curve({})}, .milestones = {3, 2}}),
+                 "SequentialCurves(): milestones must ascend from 0 on, not 2 at place 1");
   EXPECT_REFUSED(MultiStepLR(o, {.gamma = -1}), "MultiStepLR(): gamma must be 0 or more, not -1");
   EXPECT_REFUSED(ConstantLR(o, {.factor = -1}), "ConstantLR(): factor must be 0 or more, not -1");
   EXPECT_REFUSED(LinearLR(o, {.steps = 0}), "LinearLR(): steps must be 1 or more, not 0 (was it left out?)");
@@ -296,11 +307,12 @@ TEST(Rates, RefuseBadOptions) {
   EXPECT_REFUSED(ExponentialLR(o, {}), "ExponentialLR(): gamma must be positive, not 0 (was it left out?)");
   EXPECT_REFUSED(PolynomialLR(o, {.power = std::nan("")}), "PolynomialLR(): power must be 0 or more, not nan");
   EXPECT_REFUSED(CosineWarmRestarts(o, {}), "CosineWarmRestarts(): period must be 1 or more, not 0 (was it left out?)");
-  EXPECT_REFUSED(SequentialLR(o, {}), "SequentialLR(): no curves were given");
-  EXPECT_REFUSED(SequentialLR(o, {.curves = {constant_curve({}), nullptr}}), "SequentialLR(): a curve is empty");
-  EXPECT_REFUSED(SequentialLR(o, {.curves = {constant_curve({})}, .milestones = {4}}),
-                 "SequentialLR(): 1 curves need one milestone less, not 1");
-  EXPECT_REFUSED(ChainedScheduler(o, {}), "ChainedScheduler(): no curves were given");
+  EXPECT_REFUSED(SequentialCurves(o, {}), "SequentialCurves(): no curves were given");
+  EXPECT_REFUSED(SequentialCurves(o, {.curves = {constant_curve({}), nullptr}}),
+                 "SequentialCurves(): a curve is empty");
+  EXPECT_REFUSED(SequentialCurves(o, {.curves = {constant_curve({})}, .milestones = {4}}),
+                 "SequentialCurves(): 1 curves need one milestone less, not 1");
+  EXPECT_REFUSED(ChainedCurves(o, {}), "ChainedCurves(): no curves were given");
   EXPECT_REFUSED(LambdaLR(o, nullptr), "LambdaLR(): the factor is empty");
   EXPECT_REFUSED(MultiplicativeLR(o, nullptr), "MultiplicativeLR(): the factor is empty");
   EXPECT_REFUSED(CyclicLR(o, {}), "CyclicLR(): max_lr must be positive, not 0 (was it left out?)");
