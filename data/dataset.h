@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -17,7 +16,8 @@
 namespace weft::data {
 
 namespace detail {
-void check_range(int64_t begin, int64_t end, int64_t size);
+/// begin .. end-1. IndexError unless they are a range in a dataset of `size`.
+std::vector<int64_t> range(int64_t begin, int64_t end, int64_t size);
 }  // namespace detail
 
 /// A dataset whose examples are N tensors each. `auto [image, label] = dataset.get(0);`
@@ -65,9 +65,7 @@ template <size_t N> class DatasetOf {
 
   /// The examples begin .. end-1 as one batch. IndexError unless 0 <= begin < end <= size().
   Example batch(int64_t begin, int64_t end) const {
-    detail::check_range(begin, end, size());
-    std::vector<int64_t> indices(static_cast<size_t>(end - begin));
-    std::iota(indices.begin(), indices.end(), begin);
+    const std::vector<int64_t> indices = detail::range(begin, end, size());
     return collate(indices, std::vector<RandomKey>(indices.size()));
   }
 

@@ -1,6 +1,4 @@
 // The order of examples where several processes share a dataset.
-#include <numeric>
-
 #include "data/sampler.h"
 #include "tensor/core/error.h"
 #include "tensor/core/shape.h"
@@ -8,7 +6,7 @@
 namespace weft::data {
 namespace {
 
-/// `count` examples of the order from its `from`-th, beginning anew at its end.
+/// `count` examples of the order from its `from`-th, wrapping around at its end.
 void append(std::vector<int64_t>& out, const std::vector<int64_t>& order, int64_t from, int64_t count) {
   const auto size = static_cast<int64_t>(order.size());
   for (int64_t i = from; i < from + count; ++i) out.push_back(order[static_cast<size_t>(i % size)]);
@@ -35,11 +33,8 @@ Sampler distributed(int64_t rank, int64_t ranks, const DistributedOptions& optio
   if (rank < 0 || rank >= ranks) throw IndexError(text("distributed: rank ", rank, " of ", ranks, " processes"));
   const auto order = [=](const OrderRequest& request) {
     if (options.shuffle && options.agree) options.agree(request.key);
-    std::vector<int64_t> all(static_cast<size_t>(request.dataset_size));
-    if (options.shuffle)
-      all = shuffled_order(request.key, request.dataset_size);
-    else
-      std::iota(all.begin(), all.end(), int64_t{0});
+    const std::vector<int64_t> all =
+        options.shuffle ? shuffled_order(request.key, request.dataset_size) : detail::ordered(request.dataset_size);
     return part_of(all, rank, ranks, request);
   };
   const auto count = [ranks](int64_t size, bool drop_last) {

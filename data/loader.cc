@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <numeric>
 
 #include "tensor/core/error.h"
 #include "tensor/core/shape.h"
@@ -75,8 +74,7 @@ std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
   } else if (options_.shuffle) {
     epoch->order = shuffled_order(split_key(key_, 0), dataset_size_);
   } else {
-    epoch->order.resize(static_cast<size_t>(dataset_size_));
-    std::iota(epoch->order.begin(), epoch->order.end(), int64_t{0});
+    epoch->order = ordered(dataset_size_);
   }
   return epoch;
 }

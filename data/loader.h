@@ -9,7 +9,6 @@
 // far. A dataset that draws from the default generator instead of its key is an Error on a loading thread.
 #pragma once
 
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>

@@ -6,7 +6,6 @@
 #include "tensor/core/error.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
-#include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
 
 namespace weft::data {

@@ -9,13 +9,14 @@
 namespace weft::data {
 
 Tensor pad_stack(const std::vector<Tensor>& tensors, double value) {
-  if (tensors.empty()) throw Error("pad_stack: there are no tensors");
+  ErrorFrame frame("pad_stack", std::span<const Tensor>(tensors));
+  if (tensors.empty()) throw Error("there are no tensors");
   DType dtype = tensors[0].dtype();
   for (const Tensor& x : tensors) dtype = promote(dtype, x.dtype());
   Shape largest = tensors[0].shape();
   for (const Tensor& x : tensors) {
     if (x.rank() != largest.rank())
-      throw ShapeError(text("pad_stack: ", tensors[0].shape(), " and ", x.shape(), " have different numbers of axes"));
+      throw ShapeError(text(tensors[0].shape(), " and ", x.shape(), " have different numbers of axes"));
     for (size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], x.shape()[i]);
   }
   Shape shape = largest;

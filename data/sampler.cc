@@ -25,20 +25,23 @@ RandomKey split_key(RandomKey key, uint64_t number) {
 
 namespace {
 
-/// 0 .. count-1.
-std::vector<int64_t> ordered(int64_t count) try {
-  std::vector<int64_t> order(static_cast<size_t>(count));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  return order;
+std::vector<int64_t> list_of(int64_t count) try {
+  return std::vector<int64_t>(static_cast<size_t>(count));
 } catch (const std::exception&) {  // bad_alloc, or length_error where it leaves the address space
   throw MemoryError(text("out of memory: the order of ", count, " examples"));
 }
 
 }  // namespace
 
+std::vector<int64_t> detail::ordered(int64_t count, int64_t first) {
+  std::vector<int64_t> order = list_of(count);
+  std::iota(order.begin(), order.end(), first);
+  return order;
+}
+
 std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
   if (count < 0) throw Error(text("shuffled_order: count must be 0 or more, not ", count));
-  std::vector<int64_t> order = ordered(count);
+  std::vector<int64_t> order = detail::ordered(count);
   // Fisher and Yates; the upper half of a 128-bit product is uniform to within count / 2^64.
   for (uint64_t left = order.size(); left > 1; --left) {
     const auto bits = random_block(key, left);
@@ -57,24 +60,22 @@ void check_examples(const char* who, const std::vector<int64_t>& examples, int64
       throw IndexError(text(who, ": example ", index, " of a dataset of ", dataset_size));
 }
 
-/// `function`; Error if there is none.
-template <class F> F not_empty(const char* who, F function) {
-  if (!function) throw Error(text(who, ": the function is empty"));
-  return function;
-}
-
 }  // namespace
 
 Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random)
-    : order_(
-          [order = not_empty("Sampler", std::move(order))](const OrderRequest& request) { return order(request.key); }),
+    : order_([order = detail::not_empty("Sampler", std::move(order))](const OrderRequest& request) {
+        return order(request.key);
+      }),
       count_([count](int64_t, bool) { return count; }),
       random_(random) {
   if (count < 0) throw Error(text("Sampler: count must be 0 or more, not ", count));
 }
 
 Sampler::Sampler(Order order, Count count, bool random, int64_t parts)
-    : order_(not_empty("Sampler", std::move(order))), count_(std::move(count)), parts_(parts), random_(random) {
+    : order_(detail::not_empty("Sampler", std::move(order))),
+      count_(detail::not_empty("Sampler", std::move(count))),
+      parts_(parts),
+      random_(random) {
   if (parts < 1) throw Error(text("Sampler: it must be one of 1 or more parts, not of ", parts));
 }
 
@@ -111,7 +112,7 @@ BatchSampler::Batches pieces(const std::vector<int64_t>& order, int64_t size, in
 }  // namespace
 
 BatchSampler::BatchSampler(std::function<Batches(RandomKey)> batches, int64_t count, bool random)
-    : batches_(not_empty("BatchSampler", std::move(batches))), count_(count), random_(random) {
+    : batches_(detail::not_empty("BatchSampler", std::move(batches))), count_(count), random_(random) {
   if (count < 0) throw Error(text("BatchSampler: count must be 0 or more, not ", count));
 }
 
@@ -152,14 +153,14 @@ std::vector<int64_t> Sampler::order(RandomKey key, int64_t dataset_size) const {
 }
 
 Sampler sequential(int64_t count) {
-  return Sampler([count](RandomKey) { return ordered(count); }, count, false);
+  return Sampler([count](RandomKey) { return detail::ordered(count); }, count, false);
 }
 
 Sampler shuffled(int64_t count) {
   return Sampler([count](RandomKey key) { return shuffled_order(key, count); }, count);
 }
 
-Sampler subset(std::vector<int64_t> indices, const SubsetOptions& options) {
+Sampler subset(std::vector<int64_t> indices, const SubsetSamplerOptions& options) {
   const auto count = static_cast<int64_t>(indices.size());
   const auto order = [indices = std::move(indices), options](RandomKey key) {
     if (!options.shuffle) return indices;
@@ -182,13 +183,13 @@ double open_uniform(RandomKey key, uint64_t i) {
 
 /// Places in the sum of the weights so far.
 std::vector<int64_t> with_replacement(const std::vector<double>& sums, int64_t count, RandomKey key) {
-  std::vector<int64_t> out;
+  std::vector<int64_t> out = list_of(count);
   for (int64_t i = 0; i < count; ++i) {
     const double place = open_uniform(key, static_cast<uint64_t>(i)) * sums.back();
     // The first sum above; rounding may lead to the end, past the last weight that is not 0.
     auto found = std::upper_bound(sums.begin(), sums.end(), place);
     if (found == sums.end()) found = std::lower_bound(sums.begin(), sums.end(), sums.back());
-    out.push_back(found - sums.begin());
+    out[static_cast<size_t>(i)] = found - sums.begin();
   }
   return out;
 }

@@ -6,9 +6,20 @@
 #include <optional>
 #include <vector>
 
+#include "tensor/core/error.h"
 #include "tensor/core/random.h"
 
 namespace weft::data {
+
+namespace detail {
+/// first .. first + count - 1. MemoryError for more than memory holds.
+std::vector<int64_t> ordered(int64_t count, int64_t first = 0);
+/// `function`; Error if there is none.
+template <class F> F not_empty(const char* who, F function) {
+  if (!function) throw Error(text(who, ": the function is empty"));
+  return function;
+}
+}  // namespace detail
 
 /// Derives key `number` from `key`. The random streams of different numbers, and of `key` itself, are independent.
 RandomKey split_key(RandomKey key, uint64_t number);
@@ -71,11 +82,11 @@ Sampler sequential(int64_t count);
 /// A random permutation of 0 .. count-1.
 Sampler shuffled(int64_t count);
 
-struct SubsetOptions {
+struct SubsetSamplerOptions {
   bool shuffle = false;
 };
 /// Visits these examples, in this order or shuffled.
-Sampler subset(std::vector<int64_t> indices, const SubsetOptions& options = {});
+Sampler subset(std::vector<int64_t> indices, const SubsetSamplerOptions& options = {});
 
 struct WeightedOptions {
   std::optional<int64_t> count = std::nullopt;  // nullopt: the number of weights

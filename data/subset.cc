@@ -1,6 +1,7 @@
 #include "data/subset.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "data/sampler.h"
 #include "tensor/core/error.h"
@@ -29,6 +30,23 @@ std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, i
     begin += part;
   }
   return parts;
+}
+
+std::vector<int64_t> sizes_of(std::span<const double> fractions, int64_t size) {
+  double total = 0;
+  for (const double fraction : fractions) {
+    if (!(fraction >= 0 && fraction <= 1)) throw Error(text("random_split: a part of ", fraction, " of the dataset"));
+    total += fraction;
+  }
+  if (std::abs(total - 1) > 1e-6) throw Error(text("random_split: the fractions must add up to 1, not ", total));
+  std::vector<int64_t> sizes;
+  int64_t left = size;
+  for (const double fraction : fractions) {
+    sizes.push_back(std::min(left, static_cast<int64_t>(std::floor(static_cast<double>(size) * fraction))));
+    left -= sizes.back();
+  }
+  for (size_t i = 0; left > 0; i = (i + 1) % sizes.size(), --left) ++sizes[i];
+  return sizes;
 }
 
 size_t part_of(std::span<const int64_t> ends, int64_t index) {

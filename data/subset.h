@@ -1,6 +1,7 @@
 // Subsets, splits and concatenations of datasets.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <tuple>
 
@@ -13,6 +14,8 @@ void check_subset(std::span<const int64_t> indices, int64_t size);
 /// The indices 0 .. size-1 in random order, divided into parts of `sizes`. Error unless the sizes add up to `size`.
 std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, int64_t size,
                                                std::optional<uint64_t> seed, Generator& generator);
+/// The sizes of parts that have these fractions of `size` examples; see random_split().
+std::vector<int64_t> sizes_of(std::span<const double> fractions, int64_t size);
 /// The dataset that contains example `index` of a concatenation, where `ends` are the cumulative sizes. IndexError if
 /// out of range.
 size_t part_of(std::span<const int64_t> ends, int64_t index);
@@ -60,18 +63,32 @@ struct SplitOptions {
   std::optional<uint64_t> seed = std::nullopt;  // replaces the generator
   Generator* generator = nullptr;               // null: the default generator
 };
-/// Splits a dataset randomly into parts of these sizes: `auto [train, test] = data::random_split(all, {500, 100});`. A
-/// dataset that is an lvalue must outlive the parts. Error unless the sizes add up to the dataset's size.
-template <AnyDataset D, size_t K>
-auto random_split(D&& dataset, const int64_t (&sizes)[K], const SplitOptions& options = {}) {
+namespace detail {
+template <size_t K, AnyDataset D> auto split(D&& dataset, std::span<const int64_t> sizes, const SplitOptions& options) {
   constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
   std::shared_ptr<const DatasetOf<kTensors>> held = hold(std::forward<D>(dataset));
-  std::vector<std::vector<int64_t>> parts = detail::random_parts(
+  std::vector<std::vector<int64_t>> parts = random_parts(
       sizes, held->size(), options.seed, options.generator != nullptr ? *options.generator : default_generator());
   return [&]<size_t... k>(std::index_sequence<k...>) {
     return std::array<Subset<kTensors>, K>{Subset<kTensors>(held, std::move(parts[k]))...};
   }
   (std::make_index_sequence<K>());
+}
+}  // namespace detail
+
+/// Splits a dataset randomly into parts of these sizes: `auto [train, test] = data::random_split(all, {500, 100});`. A
+/// dataset that is an lvalue must outlive the parts. Error unless the sizes add up to the dataset's size.
+template <AnyDataset D, size_t K>
+auto random_split(D&& dataset, const int64_t (&sizes)[K], const SplitOptions& options = {}) {
+  return detail::split<K>(std::forward<D>(dataset), sizes, options);
+}
+/// The same with fractions, as in PyTorch: `data::random_split(all, {0.8, 0.2})`. Sizes are rounded down, and what is
+/// left goes, one each, to the first parts. Error unless the fractions are in [0, 1] and add up to 1, within 1e-6.
+template <AnyDataset D, size_t K, std::floating_point F>
+auto random_split(D&& dataset, const F (&fractions)[K], const SplitOptions& options = {}) {
+  const std::vector<double> shares(fractions, fractions + K);
+  const int64_t size = dataset.size();
+  return detail::split<K>(std::forward<D>(dataset), detail::sizes_of(shares, size), options);
 }
 
 /// A concatenation of datasets; see concat().

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "data/sampler.h"
 #include "tensor/core/error.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kSide = 28;
 constexpr int kPixels = kSide * kSide;
-constexpr float kPi = 3.14159265f;
+constexpr float kPi = std::numbers::pi_v<float>;
 
 struct Point {
   float x = 0, y = 0;
@@ -208,9 +209,10 @@ void draw_example(int digit, Draws& draws, float* image) {
 }  // namespace
 
 TensorDataset<2> synthetic_digits(const DigitsOptions& options) {
-  if (options.count < 0) throw Error(text("synthetic_digits: a count of ", options.count));
+  ErrorFrame frame("synthetic_digits");
+  if (options.count < 0) throw Error(text("a count of ", options.count));
   if (!(options.distortion >= 0 && options.distortion <= 2))
-    throw Error(text("synthetic_digits: distortion is in [0, 2], not ", options.distortion));
+    throw Error(text("distortion is in [0, 2], not ", options.distortion));
   Tensor images = empty({options.count, 1, kSide, kSide}), labels = empty({options.count}, i64);
   std::vector<int64_t> ten;
   for (int64_t i = 0; i < options.count; ++i) {

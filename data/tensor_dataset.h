@@ -11,6 +11,8 @@ void prepare_columns(std::span<Tensor> columns);
 /// Row `index`, copied. IndexError if out of range.
 Tensor row(const Tensor& column, int64_t index);
 Tensor rows(const Tensor& column, std::span<const int64_t> indices);
+/// IndexError unless column `n` is one of `count`.
+void check_column(size_t n, size_t count);
 }  // namespace detail
 
 /// `data::TensorDataset(images, labels)`: example i is {images[i], labels[i]}, copied. Error unless all tensors have
@@ -34,8 +36,11 @@ template <size_t N> class TensorDataset : public DatasetOf<N> {
     for (size_t n = 0; n < N; ++n) batch[n] = detail::rows(columns_[n], indices);
     return batch;
   }
-  /// All rows of one of the tensors.
-  const Tensor& column(size_t n) const { return columns_.at(n); }
+  /// All rows of one of the tensors. IndexError if there is no such tensor.
+  const Tensor& column(size_t n) const {
+    detail::check_column(n, N);
+    return columns_[n];
+  }
 
  private:
   std::array<Tensor, N> columns_;

@@ -13,21 +13,26 @@
 
 namespace weft::data {
 
-/// Wraps a function of (const Tensor&), or of (const Tensor&, RandomKey) if it is random.
+/// Wraps a function of (const Tensor&), or of (const Tensor&, RandomKey) if it is random. Error for an empty
+/// std::function.
 class Transform {
  public:
   template <class F>
     requires(std::is_invocable_r_v<Tensor, const F&, const Tensor&, RandomKey> && !std::same_as<F, Transform>)
-  Transform(F f, bool random = true) : function_(std::move(f)), random_(random) {}
+  Transform(F f, bool random = true)
+      : function_(detail::not_empty("Transform", Function(std::move(f)))), random_(random) {}
   template <class F>
     requires(std::is_invocable_r_v<Tensor, const F&, const Tensor&>)
-  Transform(F f) : function_([f = std::move(f)](const Tensor& x, RandomKey) { return f(x); }) {}
+  Transform(F f)
+      : function_([f = detail::not_empty("Transform", std::function<Tensor(const Tensor&)>(std::move(f)))](
+                      const Tensor& x, RandomKey) { return f(x); }) {}
 
   Tensor operator()(const Tensor& x, RandomKey key) const { return function_(x, key); }
   bool is_random() const { return random_; }
 
  private:
-  std::function<Tensor(const Tensor&, RandomKey)> function_;
+  using Function = std::function<Tensor(const Tensor&, RandomKey)>;
+  Function function_;
   bool random_ = false;
 };
 
@@ -64,7 +69,7 @@ struct RandomFlip {
 };
 
 /// The central (height, width) crop of an image (..., h, w), with the same pixels as torchvision's. ShapeError if the
-/// image is smaller.
+/// image is smaller (torchvision pads it with zeros).
 struct CenterCrop {
   int64_t height = 0;
   int64_t width = 0;
@@ -80,8 +85,8 @@ struct RandomCrop {
   Tensor operator()(const Tensor& x, RandomKey key) const;
 };
 
-/// Resizes an image (..., h, w) to (..., height, width) by bilinear interpolation without align_corners, as PyTorch's.
-/// Integer images become f32.
+/// Resizes an image (..., h, w) to (..., height, width) by bilinear interpolation without align_corners and without
+/// antialiasing, as interpolate() does. (torchvision's Resize antialiases by default.) Integer images become f32.
 struct Resize {
   int64_t height = 0;
   int64_t width = 0;

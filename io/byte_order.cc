@@ -11,16 +11,12 @@ void swap_bytes(void* values, int64_t count, size_t size) {
   for (int64_t i = 0; i < count; ++i, bytes += size) std::reverse(bytes, bytes + size);
 }
 
-std::string_view row_major_bytes(const Tensor& x) {
-  const size_t width = size_of(x.dtype());
-  const char* begin = static_cast<const char*>(internal::raw(x)) + static_cast<size_t>(x.layout().offset()) * width;
-  return {begin, static_cast<size_t>(x.numel()) * width};
-}
+std::string_view row_major_bytes(const Tensor& x) { return {internal::first_byte(x), static_cast<size_t>(x.nbytes())}; }
 
 void check_bools(const Tensor& x) {
   for (const char value : row_major_bytes(x))
     if (static_cast<uint8_t>(value) > 1)
-      throw IoError(text("the byte ", int{static_cast<uint8_t>(value)}, " is no bool"));
+      throw IoError(text("the byte ", int{static_cast<uint8_t>(value)}, " is not a bool"));
 }
 
 }  // namespace weft::io::detail

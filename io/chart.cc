@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 
 #include "io/file.h"
@@ -36,10 +35,10 @@ std::string escape(const std::string& text) {
   return out;
 }
 
-std::string number(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof(buffer), format, value);
-  return buffer;
+/// A number as text, in any locale with a point: by default with one digit after it.
+std::string number(double value, std::chars_format format = std::chars_format::fixed, int digits = 1) {
+  char buffer[400];  // the largest double has 309 digits before the point
+  return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), value, format, digits).ptr};
 }
 
 /// What an axis shows, in the units it is drawn in (logarithms on a logarithmic one).
@@ -53,16 +52,22 @@ struct Range {
   void finish() {
     if (low > high) low = 0, high = 1;
     if (low == high) {
+      constexpr double kMost = std::numeric_limits<double>::max();
       const double margin = low == 0 ? 0.5 : 0.05 * std::fabs(low);
-      low -= margin, high += margin;
+      low = std::max(low - margin, -kMost), high = std::min(high + margin, kMost);
     }
   }
-  double part(double value) const { return (value - low) / (high - low); }
+  /// The factor that differences are computed with: halves, where the whole would overflow.
+  double scale() const { return std::isinf(high - low) ? 0.5 : 1; }
+  double part(double value) const {
+    const double s = scale();
+    return (value * s - low * s) / (high * s - low * s);
+  }
 };
 
 /// About five values in the range, at multiples of 1, 2 or 5 times a power of ten.
 std::vector<double> ticks(const Range& range) {
-  const double rough = (range.high - range.low) / 5;
+  const double scale = range.scale(), rough = (range.high * scale - range.low * scale) / 5 / scale;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double digit = rough / power;
   const double step = power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
@@ -82,10 +87,10 @@ std::vector<std::string> labels_of(const std::vector<double>& values, int digits
     std::vector<std::string> labels;
     bool good = true;
     for (const double value : values) {
-      char buffer[64];
-      std::snprintf(buffer, sizeof(buffer), "%.*g", digits, value);
-      labels.emplace_back(buffer);
-      good = good && std::fabs(std::strtod(buffer, nullptr) - value) <= 0.01 * gap;
+      const std::string& label = labels.emplace_back(number(value, std::chars_format::general, digits));
+      double shown = std::numeric_limits<double>::infinity();  // where it was rounded up beyond the largest double
+      std::from_chars(label.data(), label.data() + label.size(), shown);
+      good = good && std::fabs(shown - value) <= 0.01 * gap;
     }
     if (good || digits >= kExact) return labels;
   }
@@ -122,12 +127,11 @@ class Chart {
   }
 
   void line(double x0, double y0, double x1, double y1, const char* color) {
-    out_ += "<line x1=\"" + number("%.1f", x0) + "\" y1=\"" + number("%.1f", y0) + "\" x2=\"" + number("%.1f", x1) +
-            "\" y2=\"" + number("%.1f", y1) + "\" stroke=\"" + color + "\"/>\n";
+    out_ += "<line x1=\"" + number(x0) + "\" y1=\"" + number(y0) + "\" x2=\"" + number(x1) + "\" y2=\"" + number(y1) +
+            "\" stroke=\"" + color + "\"/>\n";
   }
   void label(double px, double py, const std::string& words, const char* extra) {
-    out_ += "<text x=\"" + number("%.1f", px) + "\" y=\"" + number("%.1f", py) + "\" " + extra + ">" + escape(words) +
-            "</text>\n";
+    out_ += "<text x=\"" + number(px) + "\" y=\"" + number(py) + "\" " + extra + ">" + escape(words) + "</text>\n";
   }
   void draw_axes() {
     const double bottom = options_.height - kBottom, right = options_.width - kRight;
@@ -150,7 +154,7 @@ class Chart {
     label(options_.width / 2.0, 20, options_.title, "text-anchor=\"middle\" font-size=\"15\"");
     label((kLeft + right) / 2, options_.height - 12, options_.x_label, "text-anchor=\"middle\"");
     const std::string turned =
-        "text-anchor=\"middle\" transform=\"rotate(-90 14 " + number("%.1f", (kTop + bottom) / 2) + ")\"";
+        "text-anchor=\"middle\" transform=\"rotate(-90 14 " + number((kTop + bottom) / 2) + ")\"";
     label(14, (kTop + bottom) / 2, options_.y_label, turned.c_str());
   }
   void draw_series(const ChartSeries& one, size_t index) {
@@ -164,7 +168,7 @@ class Chart {
     };
     for (size_t i = 0; i < one.y.size(); ++i) {
       if (std::isfinite(x(one, i)) && std::isfinite(y(one, i)))
-        points += number("%.1f,", across(x(one, i))) + number("%.1f ", down(y(one, i)));
+        points += number(across(x(one, i))) + "," + number(down(y(one, i))) + " ";
       else
         flush();
     }

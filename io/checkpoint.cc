@@ -51,7 +51,7 @@ template <class Number> Number parse_number(const std::string& text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    throw IoError(weft::text(detail::shown(text), " is no number"));
+    throw IoError(weft::text(detail::shown(text), " is not a number"));
   return value;
 }
 
@@ -66,7 +66,7 @@ std::string checksum(const Contents& contents) {
   for (const auto& [name, tensor] : contents.tensors) {
     add(name);
     add(text(tensor.dtype(), tensor.shape()));
-    add(detail::row_major_bytes(tensor.detach().to(Device::cpu()).contiguous()));
+    add(detail::row_major_bytes(internal::host_row_major(tensor)));
   }
   for (const auto& [key, value] : contents.texts) {
     if (key == kChecksumKey) continue;
@@ -110,10 +110,11 @@ Contents read(const std::string& path) {
   Contents contents;
   contents.tensors = load_safetensors(path, &contents.texts);
   const auto format = contents.texts.find(kFormatKey);
-  if (format == contents.texts.end()) throw IoError("a safetensors file, but no checkpoint");
+  if (format == contents.texts.end()) throw IoError("not a checkpoint: a plain safetensors file");
   if (format->second != kFormat)
-    throw IoError(text("a checkpoint of version ", detail::shown(format->second), "; this is ", kFormat));
-  if (text_at(contents, kChecksumKey) != checksum(contents)) throw IoError("damaged: the checksum is another");
+    throw IoError(
+        text("a checkpoint of version ", detail::shown(format->second), "; this program reads version ", kFormat));
+  if (text_at(contents, kChecksumKey) != checksum(contents)) throw IoError("damaged: the checksum does not match");
   return contents;
 }
 

@@ -79,7 +79,7 @@ Tensor load_idx(const std::string& path) {
     GzipFile stream(file);
     std::array<uint8_t, 4> magic = {};
     stream.read(magic.data(), magic.size());
-    if (magic[0] != 0 || magic[1] != 0) throw IoError("no IDX file: it does not begin with two zero bytes");
+    if (magic[0] != 0 || magic[1] != 0) throw IoError("not an IDX file: it does not begin with two zero bytes");
     const DType dtype = idx_dtype(magic[2]);
     if (magic[3] > kMaxAxes) throw IoError(text(int{magic[3]}, " axes; at most ", kMaxAxes, " are accepted"));
     Shape shape;

@@ -30,7 +30,8 @@ Found read_header(const InputFile& file) {
   file.read(0, start.data(), start.size());
   if (std::memcmp(start.data(), "PK\3\4", 4) == 0)
     throw IoError("a zip archive, as numpy.savez writes (.npz); save its arrays one by one with numpy.save (.npy)");
-  if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) throw IoError("no .npy file: it does not begin with \\x93NUMPY");
+  if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0)
+    throw IoError("not a .npy file: it does not begin with \\x93NUMPY");
   const int version = start[6];
   if (version < 1 || version > 3 || start[7] != 0)
     throw IoError(text("version ", version, ".", int{start[7]}, " of .npy; 1.0, 2.0 and 3.0 are known"));
@@ -71,7 +72,7 @@ Tensor load_npy(const std::string& path) {
 void save_npy(const std::string& path, const Tensor& x) {
   const std::pair contents = [&] {
     ErrorFrame frame("save_npy", x);
-    return std::pair(detail::write_npy_header(x.dtype(), x.shape()), x.detach().to(Device::cpu()).contiguous());
+    return std::pair(detail::write_npy_header(x.dtype(), x.shape()), internal::host_row_major(x));
   }();
   detail::with_path(path, [&] {
     AtomicFile file(path);

@@ -67,7 +67,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
     file.write(&length, sizeof(length));
     file.write(json);
     for (const detail::SafetensorsEntry& entry : header.entries) {
-      const Tensor rows = tensors.at(entry.name).detach().to(Device::cpu()).contiguous();
+      const Tensor rows = internal::host_row_major(tensors.at(entry.name));
       file.write(detail::row_major_bytes(rows));
     }
     file.commit();
@@ -82,7 +82,7 @@ StateDict load_safetensors(const std::string& path, Metadata* metadata) {
     file.read(0, &length, sizeof(length));
     refuse_other_formats(length);
     if (length > detail::kMaxSafetensorsHeader)
-      throw IoError(text("no safetensors file, or a damaged one: a header of ", length, " bytes; the format allows ",
+      throw IoError(text("not a safetensors file, or a damaged one: a header of ", length, " bytes; the format allows ",
                          detail::kMaxSafetensorsHeader));
     if (length > file.size() - kLengthBytes)
       throw IoError(text("a header of ", length, " bytes in a file of ", file.size()));

@@ -29,7 +29,7 @@ struct SafetensorsHeader {
 };
 
 /// Parses the header. `data_bytes` is the number of bytes after the header; the entries must cover each of them exactly
-/// once. Throws IoError (ShapeError for sizes that overflow).
+/// once. Throws IoError.
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_bytes);
 
 /// Writes the header as JSON, padded so that the data starts at a multiple of 8 bytes.

@@ -22,6 +22,7 @@ void TopKAccuracy::update(const Tensor& scores, const Tensor& labels) {
   const Pairs pairs = scores_of(scores, labels, options_.ignore_index);
   if (k_ > pairs.predicted.size(1))
     throw Error(text("k = ", k_, " is more than the ", pairs.predicted.size(1), " classes"));
+  check_no_nan(pairs.predicted);
   const Tensor best = topk(pairs.predicted, k_, 1).indices;
   right_ += sum(best == unsqueeze(pairs.labels, 1)).item<int64_t>();
   count_ += pairs.labels.numel();

@@ -14,7 +14,8 @@ struct AccuracyOptions {
 class Accuracy {
  public:
   explicit Accuracy(const AccuracyOptions& options = {}) : options_(options) {}
-  /// Adds a batch: scores (n, classes, ...) or predicted classes (n, ...), and labels (n, ...).
+  /// Adds a batch: scores (n, classes, ...) or predicted classes (n, ...), and labels (n, ...). With scores, IndexError
+  /// if a label is not in [0, classes), and Error if a score is NaN; pairs with an ignored label are not looked at.
   void update(const Tensor& predictions, const Tensor& labels);
   /// In [0, 1]; NaN if nothing was counted.
   double value() const;
@@ -31,7 +32,8 @@ class Accuracy {
 class TopKAccuracy {
  public:
   explicit TopKAccuracy(int64_t k, const AccuracyOptions& options = {});
-  /// Adds a batch: scores (n, classes, ...) and labels (n, ...).
+  /// Adds a batch: scores (n, classes, ...) and labels (n, ...). IndexError if a label is not in [0, classes), Error if
+  /// a score is NaN.
   void update(const Tensor& scores, const Tensor& labels);
   double value() const;
   int64_t count() const { return count_; }

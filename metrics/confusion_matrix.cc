@@ -5,15 +5,6 @@
 namespace weft::metrics {
 namespace {
 
-void check_classes(const Tensor& list, int64_t classes, const char* what) {
-  if (list.numel() == 0) return;
-  for (const Tensor& extreme : {min(list), max(list)}) {
-    const int64_t value = extreme.item<int64_t>();
-    if (value < 0 || value >= classes)
-      throw IndexError(text(what, " ", value, " is out of range for ", classes, " classes"));
-  }
-}
-
 /// a / b, 0 where both are 0.
 Tensor share(const Tensor& a, const Tensor& b) {
   return where(b == 0, zeros(a.shape(), f64), a.to(f64) / where(b == 0, ones_like(b), b).to(f64));

@@ -8,7 +8,7 @@ namespace weft::metrics {
 /// A weighted mean: `mean.update(loss.item<double>(), batch_size);`
 class Mean {
  public:
-  /// Adds a number with this weight. Error if the weight is negative.
+  /// Adds a number with this weight. Error if the weight is negative or not finite.
   void update(double value, double weight = 1);
   /// Adds all elements of a tensor.
   void update(const Tensor& values);

@@ -13,7 +13,8 @@ struct PerplexityOptions {
 class Perplexity {
  public:
   explicit Perplexity(const PerplexityOptions& options = {}) : options_(options) {}
-  /// Adds a batch: logits (n, classes, ...) and targets (n, ...).
+  /// Adds a batch: logits (n, classes, ...) and targets (n, ...). 16-bit logits are cast to f32. IndexError if
+  /// a target is not in [0, classes).
   void update(const Tensor& logits, const Tensor& targets);
   /// NaN if nothing was counted.
   double value() const;

@@ -28,9 +28,8 @@ Tensor flat_labels(const Tensor& labels) {
   return reshape(labels.detach().to(Device::cpu()).to(i64), {labels.numel()});
 }
 
-}  // namespace
-
-Pairs scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
+/// Scores and labels of the pairs that are not ignored, whatever the labels are.
+Pairs kept_scores(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
   bool fits = predictions.rank() == labels.rank() + 1 && labels.rank() > 0 && predictions.size(0) == labels.size(0);
   for (int64_t i = 1; fits && i < labels.rank(); ++i) fits = predictions.size(i + 1) == labels.size(i);
   if (!fits)
@@ -42,6 +41,27 @@ Pairs scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_
   return without_ignored(reshape(scores, {labels.numel(), classes}), flat_labels(labels), ignore_index);
 }
 
+}  // namespace
+
+void check_classes(const Tensor& list, int64_t classes, const char* what) {
+  if (list.numel() == 0) return;
+  for (const Tensor& extreme : {min(list), max(list)}) {
+    const int64_t value = extreme.item<int64_t>();
+    if (value < 0 || value >= classes)
+      throw IndexError(text(what, " ", value, " is out of range for ", classes, " classes"));
+  }
+}
+
+void check_no_nan(const Tensor& scores) {
+  if (any(isnan(scores)).item<bool>()) throw Error("a score is NaN");
+}
+
+Pairs scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
+  Pairs pairs = kept_scores(predictions, labels, ignore_index);
+  check_classes(pairs.labels, pairs.predicted.size(1), "label");
+  return pairs;
+}
+
 Pairs pairs_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
   if (predictions.shape() == labels.shape()) {
     if (!is_integer(predictions.dtype()) && predictions.dtype() != boolean)
@@ -49,11 +69,13 @@ Pairs pairs_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_i
                             "; scores have the classes at axis 1"));
     return without_ignored(flat_labels(predictions), flat_labels(labels), ignore_index);
   }
-  const Pairs scores = scores_of(predictions, labels, ignore_index);
+  const Pairs scores = kept_scores(predictions, labels, ignore_index);
   if (scores.predicted.size(1) == 1)
     throw ShapeError(text("scores ", predictions.shape(),
                           " are of one class, which is always the best; give the classes themselves, as in "
                           "`scores.squeeze(1) > 0`"));
+  check_classes(scores.labels, scores.predicted.size(1), "label");
+  check_no_nan(scores.predicted);
   return {argmax(scores.predicted, 1), scores.labels};
 }
 

@@ -8,6 +8,7 @@
 
 #include "data/data.h"
 #include "tensor/all.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
@@ -34,11 +35,18 @@ TEST(TensorDataset, TakesAnyLayout) {
 }
 
 TEST(TensorDataset, Errors) {
+  EXPECT_EQ(error_of([] {
+              data::TensorDataset(zeros({2, 3}), zeros({3}));
+            }),
+            "TensorDataset([2, 3] f32, [3] f32): [2, 3] and [3] have different numbers of rows");
+  EXPECT_EQ(error_of<IndexError>([] { data::TensorDataset(zeros({2}), zeros({2})).column(5); }),
+            "column 5 of a dataset of 2 tensors");
   EXPECT_THROW(data::TensorDataset(zeros({2, 3}), zeros({3})), ShapeError);
   EXPECT_THROW(data::TensorDataset(tensor(1.0)), ShapeError);
   const data::TensorDataset dataset(zeros({4, 2}));
   for (const int64_t index : {int64_t{-1}, int64_t{4}, INT64_MAX, INT64_MIN})
     EXPECT_THROW(dataset.get(index), IndexError);
+  EXPECT_EQ(error_of([&] { dataset.get(4); }), "TensorDataset([4, 2] f32): example 4 of a dataset of 4");
   for (const auto& [begin, end] : {std::pair<int64_t, int64_t>{-1, 2}, {0, 5}, {2, 2}, {3, 1}, {0, INT64_MAX}})
     EXPECT_THROW(dataset.batch(begin, end), IndexError);
   const data::TensorDataset empty(zeros({0, 2}));
@@ -160,7 +168,7 @@ TEST(SyntheticDigits, WithoutDistortionADigitLooksAlways) {
 }
 
 TEST(SyntheticDigits, Errors) {
-  EXPECT_THROW(data::synthetic_digits({.count = -1}), Error);
+  EXPECT_EQ(error_of([] { data::synthetic_digits({.count = -1}); }), "synthetic_digits(): a count of -1");
   EXPECT_THROW(data::synthetic_digits({.distortion = -1}), Error);
   EXPECT_THROW(data::synthetic_digits({.distortion = 3}), Error);
   EXPECT_EQ(data::synthetic_digits({.count = 0}).size(), 0);

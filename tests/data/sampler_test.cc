@@ -108,8 +108,26 @@ TEST(Sampler, RefusesAnEmptyFunctionAndMoreExamplesThanMemoryHolds) {
   EXPECT_EQ(error_of([] { data::Sampler(std::function<Numbers(RandomKey)>(), 3); }), "Sampler: the function is empty");
   EXPECT_EQ(error_of([] { data::BatchSampler(std::function<data::BatchSampler::Batches(RandomKey)>(), 3); }),
             "BatchSampler: the function is empty");
-  EXPECT_EQ(error_of<MemoryError>([] { data::shuffled(INT64_MAX).order({}, INT64_MAX); }),
-            "out of memory: the order of 9223372036854775807 examples");
+  EXPECT_EQ(error_of([] {
+              data::Sampler([](const data::OrderRequest&) { return Numbers(); }, data::Sampler::Count(), false, 1);
+            }),
+            "Sampler: the function is empty");
+  const char* const text = "out of memory: the order of 9223372036854775807 examples";
+  EXPECT_EQ(error_of<MemoryError>([] { data::shuffled(INT64_MAX).order({}, INT64_MAX); }), text);
+  EXPECT_EQ(error_of<MemoryError>([] { data::distributed(0, 2).order({}, INT64_MAX); }), text);
+  EXPECT_EQ(error_of<MemoryError>([] { data::weighted({1}, {.count = INT64_MAX}).order({}, 1); }), text);
+}
+
+TEST(Sampler, RefusesADatasetOfMoreExamplesThanMemoryHolds) {
+  struct Endless : data::DatasetOf<1> {
+    int64_t size() const override { return INT64_MAX; }
+    Example get(int64_t) const override { return {ones({1})}; }
+  };
+  const Endless endless;
+  const char* const text = "out of memory: the order of 9223372036854775807 examples";
+  data::DataLoader loader(endless);
+  EXPECT_EQ(error_of<MemoryError>([&] { (void)loader.begin(); }), text);
+  EXPECT_EQ(error_of<MemoryError>([&] { (void)endless.batch(0, INT64_MAX); }), text);
 }
 
 TEST(BatchSampler, GivesASamplersExamplesInBatches) {

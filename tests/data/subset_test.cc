@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "data/loader.h"
 #include "data/padded.h"
@@ -11,6 +12,7 @@
 #include "data/tensor_dataset.h"
 #include "data/transform.h"
 #include "tensor/all.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
@@ -66,6 +68,18 @@ TEST(RandomSplit, HasEveryExampleOnce) {
   EXPECT_NE(a.indices(), d.indices());
   EXPECT_EQ(b.size() + e.size(), 0);
   EXPECT_EQ(c.size() + f.size(), 40);
+}
+
+TEST(RandomSplit, TakesFractions) {  // sizes from torch 2.13: random_split(range(11), [0.7, 0.2, 0.1])
+  auto [a, b, c] = data::random_split(pairs(0, 11), {0.7, 0.2, 0.1});
+  EXPECT_EQ((Numbers{a.size(), b.size(), c.size()}), (Numbers{8, 2, 1}));
+  const auto all = pairs(0, 10);
+  auto [first, second] = data::random_split(all, {0.8, 0.2}, {.seed = 5});
+  EXPECT_EQ(first.indices(), data::random_split(all, {8, 2}, {.seed = 5})[0].indices());
+  EXPECT_EQ(second.size(), 2);
+  EXPECT_THROW(data::random_split(all, {0.8, 0.1}), Error);
+  EXPECT_THROW(data::random_split(all, {1.5, -0.5}), Error);
+  EXPECT_THROW(data::random_split(all, {std::nan(""), 1.0}), Error);
 }
 
 TEST(RandomSplit, TakesATemporaryOverAndRefusesOtherSizes) {
@@ -134,9 +148,12 @@ TEST(Combine, OfADatasetIsThatOfWhatIsMadeOfIt) {
 }
 
 TEST(Padded, Errors) {
-  EXPECT_THROW(data::pad_stack({}), Error);
+  EXPECT_EQ(error_of([] { data::pad_stack({}); }), "pad_stack(): there are no tensors");
   EXPECT_TRUE(equal(data::pad_stack({tensor({1}), tensor({1.5, 2.5})}), tensor({{1.0, 0.0}, {1.5, 2.5}})));
-  EXPECT_THROW(data::pad_stack({ones({2}), ones({2, 2})}), ShapeError);
+  EXPECT_EQ(error_of([] {
+              data::pad_stack({ones({2}), ones({2, 2})});
+            }),
+            "pad_stack([2] f32, [2, 2] f32): [2] and [2, 2] have different numbers of axes");
   EXPECT_TRUE(equal(data::pad_stack({ones({0}), ones({1})}, 7), tensor({{7.0}, {1.0}})));
 }
 

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <tuple>
+
 #include "tensor/all.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
@@ -57,6 +61,10 @@ TEST(Transform, ResizeAsPyTorch) {
   EXPECT_TRUE(equal(data::Resize{2, 2}(image), image));
   EXPECT_THROW((data::Resize{0, 2}(image)), Error);
   EXPECT_THROW((data::Resize{2, 2}(ones({1, 0, 2}))), ShapeError);
+  EXPECT_EQ((data::Resize{2, 2}(zeros({0, 4, 4}))).shape(), (Shape{0, 2, 2}));
+  EXPECT_EQ((data::Resize{2, 2}(zeros({2, 3, 4, 4}, u8))).shape(), (Shape{2, 3, 2, 2}));
+  const std::string text = error_of<MemoryError>([&] { data::Resize{int64_t{1} << 45, 2}(image); });
+  EXPECT_EQ(text.find("Resize([1, 2, 2] f32): out of memory"), 0u) << text;
 }
 
 TEST(Transform, RandomRotation) {
@@ -70,8 +78,62 @@ TEST(Transform, RandomRotation) {
   // A field of ones stays one inside.
   EXPECT_NEAR(data::RandomRotation{45}(ones({9, 9}), {3, 0}).narrow(0, 3, 3).narrow(1, 3, 3).mean().item<double>(), 1,
               1e-6);
+  EXPECT_EQ(data::RandomRotation{}(zeros({0, 3, 4}), {}).shape(), (Shape{0, 3, 4}));
+  EXPECT_EQ(data::RandomRotation{}(ones({3, 4}, u8), {}).dtype(), f32);
   EXPECT_THROW((data::RandomRotation{-1}(image, {})), Error);
   EXPECT_THROW((data::RandomRotation{}(ones({3}), {})), ShapeError);
+}
+
+/// A pixel of an image with zeros around it.
+double pixel(const Tensor& image, double row, double column) {
+  const bool inside = row >= 0 && row < static_cast<double>(image.size(0)) && column >= 0 &&
+                      column < static_cast<double>(image.size(1));
+  return inside ? image[static_cast<int64_t>(row)][static_cast<int64_t>(column)].item<double>() : 0;
+}
+
+TEST(Transform, RandomRotationInterpolatesTheFourNeighbours) {
+  manual_seed(2);
+  const std::tuple<Shape, DType, double> rows[] = {{{9, 6}, f32, 1e-5},  {{1, 8}, f32, 1e-5},  {{5, 1}, f32, 1e-5},
+                                                   {{7, 7}, f64, 1e-12}, {{6, 9}, bf16, 8e-3}, {{6, 9}, f16, 1e-3}};
+  for (const auto& [shape, dtype, tolerance] : rows)
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+      const Tensor image = rand(shape).to(dtype);
+      const RandomKey key = {seed, 0};
+      const double angle = (2 * to_uniform(random_bits(key, 0)) - 1) * 3.14159265358979323846;
+      const Tensor turned = data::RandomRotation{180}(image, key);
+      ASSERT_EQ(turned.dtype(), dtype);
+      const double my = static_cast<double>(shape[0] - 1) / 2, mx = static_cast<double>(shape[1] - 1) / 2;
+      for (int64_t i = 0; i < shape[0]; ++i)
+        for (int64_t j = 0; j < shape[1]; ++j) {
+          const double dy = static_cast<double>(i) - my, dx = static_cast<double>(j) - mx;
+          const double y = std::cos(angle) * dy + std::sin(angle) * dx + my;
+          const double x = std::cos(angle) * dx - std::sin(angle) * dy + mx;
+          double expected = 0;
+          for (const double row : {std::floor(y), std::floor(y) + 1})
+            for (const double column : {std::floor(x), std::floor(x) + 1})
+              expected += (1 - std::fabs(y - row)) * (1 - std::fabs(x - column)) * pixel(image, row, column);
+          EXPECT_NEAR(turned[i][j].item<double>(), expected, tolerance) << shape.to_string() << name_of(dtype);
+        }
+    }
+}
+
+TEST(Transform, ErrorsNameTheTransform) {
+  const Tensor image = ones({3, 4});
+  const std::pair<data::Transform, const char*> rows[] = {
+      {data::Normalize{{0, 1}, 1}, "Normalize([3, 4] f32): there are numbers for 2 channels, the image is [3, 4]"},
+      {data::RandomShift{-1}, "RandomShift([3, 4] f32): most must be 0 or more, not -1"},
+      {data::RandomFlip{.p = 2}, "RandomFlip([3, 4] f32): p must be in [0, 1], not 2"},
+      {data::CenterCrop{4, 4}, "CenterCrop([3, 4] f32): an image of 3 x 4 has no part of 4 x 4"},
+      {data::RandomCrop{1, 1, -1}, "RandomCrop([3, 4] f32): padding must be 0 or more, not -1"},
+      {data::Resize{0, 1}, "Resize([3, 4] f32): height and width must be 1 or more, not 0 and 1"},
+      {data::RandomRotation{400}, "RandomRotation([3, 4] f32): degrees must be in [0, 360], not 400"}};
+  for (const auto& [transform, text] : rows) EXPECT_EQ(error_of([&] { transform(image, {}); }), text);
+}
+
+TEST(Transform, RefusesAnEmptyFunction) {
+  const char* const text = "Transform: the function is empty";
+  EXPECT_EQ(error_of([] { data::Transform(std::function<Tensor(const Tensor&)>()); }), text);
+  EXPECT_EQ(error_of([] { data::Transform(std::function<Tensor(const Tensor&, RandomKey)>()); }), text);
 }
 
 TEST(Transform, RandomFlipOfRows) {

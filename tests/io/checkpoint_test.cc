@@ -16,10 +16,12 @@
 #include "optim/optim.h"
 #include "tensor/all.h"
 #include "tests/io/files.h"
+#include "tests/io/states.h"
 
 namespace weft {
 namespace {
 
+using test::expect_same;
 using test::Folder;
 
 struct Net : nn::Module {
@@ -69,11 +71,6 @@ struct Training {
   data::DataLoader<2> loader{dataset, {.batch_size = 10, .shuffle = true, .prefetch = 2}};
   std::map<std::string, std::string> fields = {{"step", "0"}};
 };
-
-void expect_same(const StateDict& a, const StateDict& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (const auto& [name, tensor] : a) EXPECT_TRUE(equal(tensor, b.at(name))) << name;
-}
 
 /// What the second process does.
 void carry_on(const std::string& folder) {
@@ -184,7 +181,7 @@ TEST(Checkpoint, PartsThatAreMissingOrOfAnotherDtype) {
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.model = &wide}); }),
              "is f32 in the checkpoint and f64");
   io::save_safetensors(folder / "plain", model.state_dict());
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "plain", {.model = &model}); }), "no checkpoint");
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "plain", {.model = &model}); }), "not a checkpoint");
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "absent", {.model = &model}); }), "absent");
 }
 

@@ -13,16 +13,13 @@
 #include "optim/optim.h"
 #include "tensor/all.h"
 #include "tests/io/files.h"
+#include "tests/io/states.h"
 
 namespace weft {
 namespace {
 
+using test::expect_same;
 using test::Folder;
-
-void expect_same(const StateDict& a, const StateDict& b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (const auto& [name, tensor] : a) EXPECT_TRUE(equal(tensor, b.at(name))) << name;
-}
 
 /// A model of bf16 whose optimizer keeps what the options say.
 struct Half {

@@ -5,6 +5,7 @@
 
 #include "io/chart.h"
 #include "tensor/all.h"
+#include "tests/comma_locale.h"
 #include "tests/io/files.h"
 #include "tests/io/golden_files.h"
 
@@ -100,13 +101,36 @@ TEST(Chart, LabelsOfCloseTicksDiffer) {
 TEST(Chart, HardRanges) {
   const Folder folder;
   const std::string path = folder / "a.svg";
-  for (const std::vector<double>& y :
-       {std::vector<double>{}, {1, 1, 1}, {0}, {1e16, 1e16 + 2}, {-1e308, 1e308}, {NAN}, {1e-320, 2e-320}}) {
-    io::save_line_chart(path, {{"y", y}});
-    io::save_line_chart(path, {{"y", y}}, {.log_y = true});
-    EXPECT_LT(test::read_bytes(path).size(), 10'000u);
+  for (const std::vector<double>& y : {std::vector<double>{},
+                                       {1, 1, 1},
+                                       {0},
+                                       {1e16, 1e16 + 2},
+                                       {-1e308, 1e308},
+                                       {-1.7e308, 1.7e308},
+                                       {1.79e308},
+                                       {NAN},
+                                       {1e-320, 2e-320}}) {
+    for (const bool log_y : {false, true}) {
+      io::save_line_chart(path, {{"y", y}}, {.log_y = log_y});
+      const std::string svg = test::read_bytes(path);
+      EXPECT_LT(svg.size(), 10'000u);
+      EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
+    }
   }
   EXPECT_THROW(io::save_line_chart(path, {{"y", {1, 2}, {1}}}), Error);
+}
+
+TEST(Chart, HasPointsInALocaleOfCommas) {
+  const Folder folder;
+  const auto drawn = [&] {
+    io::save_line_chart(folder / "a.svg", {{"y", {0, 0.1, 0.25}}});
+    return test::read_bytes(folder / "a.svg");
+  };
+  const std::string expected = drawn();
+  EXPECT_HAS(expected, ">0.15<");
+  const test::CommaLocale locale;
+  if (!locale) GTEST_SKIP() << "no locale with a comma is installed";
+  EXPECT_EQ(drawn(), expected);
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ TEST(Npy, RefusesSizesThatAreNotThere) {
   for (const char* shape : {"(9223372036854775807,)", "(4294967296, 4294967296)", "(4611686018427387905,)"})
     EXPECT_HAS(refusal(file_of(dict("<f4", shape), "1234")), "does not fit into 64 bits") << shape;
   EXPECT_HAS(refusal(file_of(dict("<f4", "()"), "12345")), "takes 4 bytes, the file has 5");
-  EXPECT_HAS(refusal(file_of(dict("|b1", "(2,)"), "\x01\x02")), "the byte 2 is no bool");
+  EXPECT_HAS(refusal(file_of(dict("|b1", "(2,)"), "\x01\x02")), "the byte 2 is not a bool");
 }
 
 TEST(Npy, AnyTruncationIsAnErrorAndAnyFlipIsReadOrRefused) {

@@ -155,7 +155,7 @@ TEST(SafetensorsReader, FileAndLength) {
   EXPECT_HAS(refusal(raw(uint64_t{100'000'000}) + "{}"), "a header of 100000000 bytes in a file of 10");
   for (const uint64_t length :
        {uint64_t{100'000'001}, uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 63, UINT64_MAX, UINT64_MAX - 7})
-    EXPECT_HAS(refusal(raw(length) + "{}"), "no safetensors file, or a damaged one: a header of " +
+    EXPECT_HAS(refusal(raw(length) + "{}"), "not a safetensors file, or a damaged one: a header of " +
                                                 std::to_string(length) + " bytes; the format allows");
 }
 
@@ -290,7 +290,7 @@ TEST(SafetensorsReader, BoundaryValuesOfOffsets) {
 }
 
 TEST(SafetensorsReader, BoolsAreZeroOrOne) {
-  EXPECT_HAS(refusal(file_of(one("BOOL", "[2]", "[0,2]"), "\x01\x02")), "the byte 2 is no bool");
+  EXPECT_HAS(refusal(file_of(one("BOOL", "[2]", "[0,2]"), "\x01\x02")), "the byte 2 is not a bool");
 }
 
 TEST(SafetensorsReader, NamesInErrorsAreShortAndPrintable) {

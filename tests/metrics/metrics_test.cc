@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 
 #include "tensor/all.h"
 #include "tests/error_of.h"
@@ -67,6 +66,28 @@ TEST(Accuracy, Errors) {
             }),
             "Accuracy([2, 1] f32, [2] i64): scores [2, 1] are of one class, which is always the best; give the classes "
             "themselves, as in `scores.squeeze(1) > 0`");
+}
+
+TEST(Accuracy, RefusesLabelsThatAreNoClassAndScoresThatAreNaN) {
+  const Tensor scores = tensor({{0.5, 0.5}, {0.1, 0.2}}), nan = tensor({{0.5, NAN}, {0.1, 0.2}});
+  metrics::Accuracy accuracy;
+  metrics::TopKAccuracy top(1);
+  metrics::ConfusionMatrix confusion(4);
+  const auto both = [&](const Tensor& predictions, const Tensor& labels) {
+    const std::string first = error_of([&] { accuracy.update(predictions, labels); });
+    const std::string second = error_of([&] { top.update(predictions, labels); });
+    EXPECT_EQ("TopK" + first, second);
+    EXPECT_EQ("ConfusionMatrix" + first.substr(8), error_of([&] { confusion.update(predictions, labels); }));
+    return first;
+  };
+  EXPECT_EQ(both(scores, tensor({0, 2})), "Accuracy([2, 2] f32, [2] i64): label 2 is out of range for 2 classes");
+  EXPECT_EQ(both(scores, tensor({-1, 0})), "Accuracy([2, 2] f32, [2] i64): label -1 is out of range for 2 classes");
+  EXPECT_EQ(both(nan, tensor({0, 1})), "Accuracy([2, 2] f32, [2] i64): a score is NaN");
+  EXPECT_THROW(accuracy.update(scores, tensor({0, 2})), IndexError);
+  EXPECT_EQ(accuracy.count() + top.count() + confusion.count(), 0);
+  accuracy.update(nan, tensor({-100, 1}));  // the first is ignored
+  accuracy.update(tensor({{1, 0}}), tensor({0}));
+  EXPECT_EQ(accuracy.value(), 1);
 }
 
 TEST(TopKAccuracy, CountsLabelsAmongTheBest) {
@@ -201,6 +222,18 @@ TEST(Perplexity, IsTheExponentialOfTheMeanLoss) {
   EXPECT_THROW(perplexity.update(logits, tensor({0, 3, 1})), IndexError);
 }
 
+TEST(Perplexity, OfHalfPrecisionLogitsIsComputedInF32) {
+  manual_seed(6);
+  const Tensor logits = randn({50, 20}), targets = randint(0, 20, {50});
+  for (const DType dtype : {bf16, f16, f64}) {
+    const Tensor x = logits.to(dtype);
+    metrics::Perplexity perplexity, expected;
+    perplexity.update(x, targets);
+    expected.update(x.to(f64), targets);
+    EXPECT_NEAR(perplexity.value() / expected.value(), 1, 1e-6) << name_of(dtype);
+  }
+}
+
 TEST(Mean, IsWeighted) {
   metrics::Mean mean;
   EXPECT_TRUE(std::isnan(mean.value()));
@@ -210,6 +243,7 @@ TEST(Mean, IsWeighted) {
   mean.update(NAN, 0);
   EXPECT_DOUBLE_EQ(mean.value(), 11.0 / 5);
   EXPECT_THROW(mean.update(1, -1), Error);
+  EXPECT_THROW(mean.update(1, INFINITY), Error);
   mean.reset();
   EXPECT_DOUBLE_EQ(mean.weight(), 0);
 }
