@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <exception>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "distributed/cores.h"
 #include "distributed/error.h"
 #include "distributed/mpi/message_work.h"
+#include "distributed/node/clock.h"
 #include "distributed/node/monitor.h"
 #include "tensor/runtime/log.h"
 #include "tensor/runtime/threads.h"
@@ -33,29 +35,28 @@ void at_exit() {
   if (alive != nullptr && alive->is_here()) alive->end();
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 double timeout_of(const InitOptions& options) {
   const char* given = std::getenv("WEFT_DISTRIBUTED_TIMEOUT");
   if (given == nullptr) {
     if (options.timeout > 0) return options.timeout;
     throw DistributedError(text("init: the timeout must be above 0 seconds, not ", options.timeout));
   }
-  char* rest = nullptr;
-  const double timeout = std::strtod(given, &rest);
-  if (rest != given && *rest == '\0' && timeout > 0) return timeout;
-  throw DistributedError(text("init: WEFT_DISTRIBUTED_TIMEOUT=", given, " is no number of seconds above 0"));
+  const char* const end = given + std::strlen(given);
+  double timeout = 0;
+  const auto [rest, error] = std::from_chars(given, end, timeout);
+  if (error == std::errc() && rest == end && timeout > 0) return timeout;
+  throw DistributedError(text("init: WEFT_DISTRIBUTED_TIMEOUT=", given, " is not a number of seconds above 0"));
 }
 
 }  // namespace
 
-/// What a wait remembers from look to look.
-class Communicator::Patience {
+/// What a wait remembers from check to check.
+class Communicator::WaitState {
  public:
-  explicit Patience(double since) : started(since), moved(since) {}
-  /// Takes notice of how far the ranks are.
-  void look(uint64_t moves_of_all, std::vector<uint64_t> beats_of_all) {
-    moves = moves_of_all, beats = std::move(beats_of_all), moved = now();
+  explicit WaitState(double since) : started(since), moved(since) {}
+  /// Records how far the ranks are.
+  void record(uint64_t moves_of_all, std::vector<uint64_t> beats_of_all) {
+    moves = moves_of_all, beats = std::move(beats_of_all), moved = seconds_now();
   }
   /// Sleeps, the longer the wait has taken: other ranks may want the core.
   void pause(int round) const {
@@ -63,17 +64,18 @@ class Communicator::Patience {
     const timespec nap = {.tv_sec = 0, .tv_nsec = round < 20000 ? 50'000 : 500'000};
     nanosleep(&nap, nullptr);
   }
-  bool due(double at) {
-    if (at - looked < 0.02) return false;
-    looked = at;
+  /// Whether it is time for the next check.
+  bool is_due(double at) {
+    if (at - checked < 0.02) return false;
+    checked = at;
     return true;
   }
-  double started, moved, looked = 0;
+  double started, moved, checked = 0;
   uint64_t moves = 0;
   std::vector<uint64_t> beats;  // when they last moved
 };
 
-// ---- life ----
+// ---- construction and end ----
 
 Communicator::Communicator(const InitOptions& options) : process_(getpid()), timeout_(timeout_of(options)) {
   if (options.threads < 0) throw DistributedError(text("init: ", options.threads, " threads; 0 or more are possible"));
@@ -268,16 +270,16 @@ void Communicator::wait(const Signature& what, const std::function<bool()>& read
   Slot& own = node_->own();
   own.describe(what);
   own.waiting.store(1, std::memory_order_release);
-  Patience patience(now());
+  WaitState state(seconds_now());
   for (int round = 0; !ready(); ++round) {
     progress();
-    patience.pause(round);
-    const double at = now();
-    if (!patience.due(at)) continue;
+    state.pause(round);
+    const double at = seconds_now();
+    if (!state.is_due(at)) continue;
     check(what, missing);
-    check_stuck(what, patience);
+    check_stuck(what, state);
     const std::vector<int> ranks = missing();
-    if (at - patience.started > timeout_ && !ranks.empty()) {
+    if (at - state.started > timeout_ && !ranks.empty()) {
       std::string names;
       for (const int rank : ranks) names += text(names.empty() ? "rank " : ", rank ", rank);
       fail(what, text(names, " did not come within ", timeout_, " s",
@@ -299,7 +301,7 @@ void Communicator::check(const Signature& what, const std::function<std::vector<
     if (slot.has_failed()) found(text("rank ", slot.rank, " failed: ", static_cast<const char*>(slot.reason)));
     // (A message may still be on its way; there, leaving is a call whose signature does not match.)
     if (!shared_ || slot.state.load(std::memory_order_acquire) != State::ended) continue;
-    // Looked for after its end: it may have come first, and then left.
+    // Read after the state: the rank may have arrived first and then left.
     const std::vector<int> ranks = missing();
     if (std::find(ranks.begin(), ranks.end(), slot.rank) != ranks.end())
       found(text("rank ", slot.rank, " has left the group"));
@@ -307,7 +309,7 @@ void Communicator::check(const Signature& what, const std::function<std::vector<
   if (const auto notice = notice_->poll()) found(*notice);
 }
 
-void Communicator::check_stuck(const Signature& what, Patience& patience) {
+void Communicator::check_stuck(const Signature& what, WaitState& state) {
   if (local_size_ != size()) return;  // it cannot see what ranks of other machines wait in
   uint64_t moves = 0;
   bool computing = false;
@@ -318,11 +320,11 @@ void Communicator::check_stuck(const Signature& what, Patience& patience) {
     beats.push_back(slot.beats.load(std::memory_order_relaxed));
     computing |= slot.waiting.load(std::memory_order_acquire) == 0;
   }
-  if (computing || moves != patience.moves || patience.beats.empty()) return patience.look(moves, std::move(beats));
-  if (now() - patience.moved < kStuck) return;
-  // A rank that is stopped for a while waits in what it has come to the end of; it is the monitor's.
+  if (computing || moves != state.moves || state.beats.empty()) return state.record(moves, std::move(beats));
+  if (seconds_now() - state.moved < kStuck) return;
+  // A stopped process may still show a wait that is already over; the monitor reports it, not this check.
   for (size_t i = 0; i < beats.size(); ++i)
-    if (beats[i] < patience.beats[i] + 2) return;
+    if (beats[i] < state.beats[i] + 2) return;
   std::vector<Signature> calls;
   for (int local = 0; local < local_size_; ++local) {
     const auto call = local == local_rank_ ? what : node_->slot(local).call();

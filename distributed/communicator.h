@@ -100,7 +100,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void give_up(const std::string& why) noexcept;
 
  private:
-  class Patience;
+  class WaitState;
   void open(const InitOptions& options);
   /// Fills the next staging area and returns its number.
   uint64_t publish(const Stage& stage);
@@ -117,7 +117,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Throws if one of the `missing` ranks will not arrive.
   void check(const Signature& what, const std::function<std::vector<int>()>& missing);
   /// Throws if all ranks wait and none of the waits can end.
-  void check_stuck(const Signature& what, Patience& patience);
+  void check_stuck(const Signature& what, WaitState& state);
 
   RankInGroup self_;
   int local_rank_ = 0, local_size_ = 1;

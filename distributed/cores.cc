@@ -30,8 +30,7 @@ void divide_cores(Communicator& group, int chosen) {
                                     reinterpret_cast<std::byte*>(all.data()), sizeof own);
   gather.signature = Signature::of(Call::all_gather, {sizeof own}, DType::u8);
   group.run(std::move(gather));
-  const bool has_chosen = std::getenv("OMP_NUM_THREADS") != nullptr || num_threads() != CPU_COUNT(&own.mask);
-  if (chosen == 0 && has_chosen) return;
+  if (chosen == 0 && internal::is_count_chosen()) return;
   // A launcher may have bound each rank to cores of its own, or let all have all.
   int sum = 0;
   cpu_set_t together;

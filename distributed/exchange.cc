@@ -44,7 +44,7 @@ void Communicator::run(Collective collective) {
     uint64_t ahead = 0;
     for (size_t i = 0; i < stages.size(); ++i) {
       if (i > 0) number = publish(stages[i]);
-      // What does not depend on what the others publish now: they are seldom made to wait.
+      // Publish the next chunk early; it does not depend on this stage, so other ranks seldom wait.
       if (i + 1 == stages.size() && begin + most < collective.items)
         next = stages_from(begin + most), ahead = publish(next[0]);
       consume(stages[i], number, std::exchange(unchecked, nullptr));

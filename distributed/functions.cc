@@ -48,7 +48,7 @@ struct Broadcast : autograd::Function<Broadcast> {
   static std::vector<Tensor> backward(Context& context, const Tensor& gradient) {
     const Group& group = group_of(context);
     const Tensor sum = all_reduce(gradient, group);
-    // Zeros that know where they are from: every rank or none runs backward through this too.
+    // Zeros with a history, so that every rank or none runs backward through this too.
     const bool is_root = group.rank() == context.get<int64_t>(kRoot);
     return {is_root ? sum : where(zeros({}, boolean), sum, 0.0)};
   }

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "autograd/grad_mode.h"
 #include "distributed/communicator.h"
 #include "distributed/written.h"
 #include "tensor/functions/copy.h"
@@ -24,7 +23,7 @@ void check_rank(const char* what, int64_t rank, int64_t size) {
   if (rank < 0 || rank >= size) throw IndexError(text(what, " is rank ", rank, " of ", size));
 }
 
-Collective reduction(const Communicator& c, const Tensor& x, ReduceOp op) {
+Collective all_reduce_collective(const Communicator& c, const Tensor& x, ReduceOp op) {
   check_reducible(op, x.dtype());
   Collective out = all_reduce_of(c.rank_in_group(), op, x.dtype(), bytes_of(x), x.numel());
   out.signature = Signature::of(Call::all_reduce, x.shape(), x.dtype(), 0, op);
@@ -32,22 +31,22 @@ Collective reduction(const Communicator& c, const Tensor& x, ReduceOp op) {
   return out;
 }
 
-Collective spreading(const Communicator& c, const Tensor& x, int64_t root) {
+Collective broadcast_collective(const Communicator& c, const Tensor& x, int64_t root) {
   check_rank("the root", root, c.size());
-  Collective out = broadcast_of(c.rank_in_group(), static_cast<int>(root), bytes_of(x), byte_count(x));
+  Collective out = broadcast_of(c.rank_in_group(), static_cast<int>(root), bytes_of(x), x.nbytes());
   out.signature = Signature::of(Call::broadcast, x.shape(), x.dtype(), static_cast<int>(root));
   out.kept = {x};
   return out;
 }
 
-Collective gathering(const Communicator& c, const Tensor& x, const Tensor& rows) {
-  Collective out = all_gather_of(c.rank_in_group(), bytes_of(x), bytes_of(rows), byte_count(x));
+Collective all_gather_collective(const Communicator& c, const Tensor& x, const Tensor& rows) {
+  Collective out = all_gather_of(c.rank_in_group(), bytes_of(x), bytes_of(rows), x.nbytes());
   out.signature = Signature::of(Call::all_gather, x.shape(), x.dtype());
   out.kept = {x, rows};
   return out;
 }
 
-Collective scattering(const Communicator& c, const Tensor& x, const Tensor& part, ReduceOp op) {
+Collective reduce_scatter_collective(const Communicator& c, const Tensor& x, const Tensor& part, ReduceOp op) {
   check_reducible(op, x.dtype());
   Collective out = reduce_scatter_of(c.rank_in_group(), op, x.dtype(), bytes_of(x), bytes_of(part), part.numel());
   out.signature = Signature::of(Call::reduce_scatter, x.shape(), x.dtype(), 0, op);
@@ -55,14 +54,14 @@ Collective scattering(const Communicator& c, const Tensor& x, const Tensor& part
   return out;
 }
 
-Collective swapping(const Communicator& c, const Tensor& x, const Tensor& rows) {
-  Collective out = all_to_all_of(c.rank_in_group(), bytes_of(x), bytes_of(rows), byte_count(x) / c.size());
+Collective all_to_all_collective(const Communicator& c, const Tensor& x, const Tensor& rows) {
+  Collective out = all_to_all_of(c.rank_in_group(), bytes_of(x), bytes_of(rows), x.nbytes() / c.size());
   out.signature = Signature::of(Call::all_to_all, x.shape(), x.dtype());
   out.kept = {x, rows};
   return out;
 }
 
-Collective meeting() {
+Collective barrier_collective() {
   Collective out = barrier_of();
   out.signature = Signature::of(Call::barrier, {}, DType::f32);
   return out;
@@ -133,7 +132,7 @@ Work Group::all_reduce_async(const Tensor& x, ReduceOp op) const {
   check_reducible(op, x.dtype());
   auto written = std::make_shared<Written>(x, "all_reduce");
   if (size() == 1) return written->finish(), Work();
-  return started(reduction(*communicator_, written->memory(), op), written);
+  return started(all_reduce_collective(*communicator_, written->memory(), op), written);
 }
 
 Work Group::broadcast_async(const Tensor& x, int64_t root) const {
@@ -141,44 +140,44 @@ Work Group::broadcast_async(const Tensor& x, int64_t root) const {
   check_rank("the root", root, size());
   auto written = std::make_shared<Written>(x, "broadcast");
   if (size() == 1) return written->finish(), Work();
-  return started(spreading(*communicator_, written->memory(), root), written);
+  return started(broadcast_collective(*communicator_, written->memory(), root), written);
 }
 
 Group::Pending Group::all_gather_async(const Tensor& x) const {
   ErrorFrame frame("all_gather_async", x);
-  const Tensor in = row_major(x);
+  const Tensor in = internal::host_row_major(x);
   Pending out = pending_for(x, gathered_shape(x, size()));
   if (size() == 1) return out.result.copy_(in.unsqueeze(0)), out;
   const auto written = std::make_shared<Written>(out.result, "all_gather");
-  out.work = started(gathering(*communicator_, in, written->memory()), written);
+  out.work = started(all_gather_collective(*communicator_, in, written->memory()), written);
   return out;
 }
 
 Group::Pending Group::reduce_scatter_async(const Tensor& x, ReduceOp op) const {
   ErrorFrame frame("reduce_scatter_async", x);
   check_reducible(op, x.dtype());
-  const Tensor in = row_major(x);
+  const Tensor in = internal::host_row_major(x);
   Pending out = pending_for(x, part_shape(x, size()));
   if (size() == 1) return out.result.copy_(in), out;
   const auto written = std::make_shared<Written>(out.result, "reduce_scatter");
-  out.work = started(scattering(*communicator_, in, written->memory(), op), written);
+  out.work = started(reduce_scatter_collective(*communicator_, in, written->memory(), op), written);
   return out;
 }
 
 Group::Pending Group::all_to_all_async(const Tensor& x) const {
   ErrorFrame frame("all_to_all_async", x);
-  const Tensor in = row_major(x);
+  const Tensor in = internal::host_row_major(x);
   (void)part_shape(x, size());
   Pending out = pending_for(x, x.shape());
   if (size() == 1) return out.result.copy_(in), out;
   const auto written = std::make_shared<Written>(out.result, "all_to_all");
-  out.work = started(swapping(*communicator_, in, written->memory()), written);
+  out.work = started(all_to_all_collective(*communicator_, in, written->memory()), written);
   return out;
 }
 
 Work Group::barrier_async() const {
   ErrorFrame frame("barrier_async");
-  return size() == 1 ? Work() : started(meeting(), nullptr);
+  return size() == 1 ? Work() : started(barrier_collective(), nullptr);
 }
 
 // ---- blocking ----
@@ -188,7 +187,7 @@ void Group::all_reduce(const Tensor& x, ReduceOp op) const {
   check_reducible(op, x.dtype());
   Written written(x, "all_reduce");
   if (size() == 1) return written.finish();  // what is an error on many ranks is one alone
-  communicator_->run(reduction(*communicator_, written.memory(), op));
+  communicator_->run(all_reduce_collective(*communicator_, written.memory(), op));
   written.finish();
 }
 
@@ -197,42 +196,42 @@ void Group::broadcast(const Tensor& x, int64_t root) const {
   check_rank("the root", root, size());
   Written written(x, "broadcast");
   if (size() == 1) return written.finish();
-  communicator_->run(spreading(*communicator_, written.memory(), root));
+  communicator_->run(broadcast_collective(*communicator_, written.memory(), root));
   written.finish();
 }
 
 Tensor Group::all_gather(const Tensor& x) const {
   ErrorFrame frame("all_gather", x);
-  const Tensor in = row_major(x);
+  const Tensor in = internal::host_row_major(x);
   Tensor out = room_for(x, gathered_shape(x, size()));
   if (size() == 1) return out.copy_(in.unsqueeze(0)).to(x.device());
-  communicator_->run(gathering(*communicator_, in, out));
+  communicator_->run(all_gather_collective(*communicator_, in, out));
   return out.to(x.device());
 }
 
 Tensor Group::reduce_scatter(const Tensor& x, ReduceOp op) const {
   ErrorFrame frame("reduce_scatter", x);
   check_reducible(op, x.dtype());
-  const Tensor in = row_major(x);
+  const Tensor in = internal::host_row_major(x);
   Tensor out = room_for(x, part_shape(x, size()));
   if (size() == 1) return out.copy_(in).to(x.device());
-  communicator_->run(scattering(*communicator_, in, out, op));
+  communicator_->run(reduce_scatter_collective(*communicator_, in, out, op));
   return out.to(x.device());
 }
 
 Tensor Group::all_to_all(const Tensor& x) const {
   ErrorFrame frame("all_to_all", x);
-  const Tensor in = row_major(x);
+  const Tensor in = internal::host_row_major(x);
   (void)part_shape(x, size());
   Tensor out = room_for(x, x.shape());
   if (size() == 1) return out.copy_(in).to(x.device());
-  communicator_->run(swapping(*communicator_, in, out));
+  communicator_->run(all_to_all_collective(*communicator_, in, out));
   return out.to(x.device());
 }
 
 void Group::barrier() const {
   ErrorFrame frame("barrier");
-  if (size() > 1) communicator_->run(meeting());
+  if (size() > 1) communicator_->run(barrier_collective());
 }
 
 }  // namespace weft::distributed

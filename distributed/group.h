@@ -58,8 +58,9 @@ class Group {
   /// Whether the ranks exchange data through shared memory.
   bool is_shared() const;
 
-  // All of these throw DistributedError; ShapeError or DtypeError if a tensor is wrong by itself; GradientError if they
-  // would write to a tensor that has a history (see functions.h), or to a parameter while recording.
+  // All of these throw DistributedError; ShapeError or DtypeError if a tensor is wrong by itself; IndexError if a rank
+  // or a tag is out of range; GradientError if they would write to a tensor that has a history (see functions.h), or to
+  // a parameter while recording.
 
   /// Replaces x by the reduction of all ranks' x. sum takes numeric dtypes, mean only floating ones, max and min take
   /// all.

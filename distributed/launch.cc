@@ -23,7 +23,7 @@ bool has_launcher() {
 }
 
 void launch(int count, int argc, char** argv) {
-  if (count < 0) throw DistributedError(text("launch: ", count, " processes; 1 or more are possible"));
+  if (count < 0) throw DistributedError(text("launch: ", count, " processes; 0 or more are possible"));
   if (count <= 1 || !launched_by().empty()) return;
   if (!has_launcher())
     throw DistributedError(

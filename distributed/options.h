@@ -12,7 +12,7 @@ struct InitOptions {
   /// the environment), ranks exchange messages.
   bool shared_memory = true;
   /// Number of threads for the kernels of each rank, also of a single process. 0: the machine's cores divided by its
-  /// ranks, unless OMP_NUM_THREADS is set.
+  /// ranks, unless set_num_threads() or OMP_NUM_THREADS chose a number before.
   int threads = 0;
 };
 

@@ -1,5 +1,4 @@
 // send and recv: a signature, then the data, in messages between two ranks.
-#include "autograd/grad_mode.h"
 #include "distributed/communicator.h"
 #include "distributed/mpi/messages.h"
 #include "distributed/written.h"
@@ -20,10 +19,10 @@ class Transfer final : public Progressive {
         buffers_(std::make_unique<Buffers>(Buffers{agreed(what), memory})) {
     if (what.call == Call::send) {
       header_.send(&buffers_->signature, sizeof(Signature), what.root);
-      data_.send(bytes_of(memory), byte_count(memory), what.root);
+      data_.send(bytes_of(memory), memory.nbytes(), what.root);
     } else {
       header_.receive(&buffers_->signature, sizeof(Signature), what.root);
-      data_.receive(bytes_of(memory), byte_count(memory), what.root);
+      data_.receive(bytes_of(memory), memory.nbytes(), what.root);
     }
   }
   ~Transfer() override {
@@ -82,14 +81,14 @@ std::shared_ptr<Progressive> start(Communicator& group, Call call, const Tensor&
 }  // namespace
 
 Work Group::send_async(const Tensor& x, int64_t to, int64_t tag) const {
-  ErrorFrame frame("send", x);
+  ErrorFrame frame("send_async", x);
   check_partner(*this, to, tag, "to");
-  const Tensor memory = row_major(x);
+  const Tensor memory = internal::host_row_major(x);
   return Work::State::start(communicator_, start(*communicator_, Call::send, memory, to, tag), {memory}, nullptr);
 }
 
 Work Group::recv_async(const Tensor& x, int64_t from, int64_t tag) const {
-  ErrorFrame frame("recv", x);
+  ErrorFrame frame("recv_async", x);
   check_partner(*this, from, tag, "from");
   auto written = std::make_shared<Written>(x, "recv");
   auto work = start(*communicator_, Call::recv, written->memory(), from, tag);

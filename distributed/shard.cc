@@ -10,7 +10,6 @@
 #include "distributed/texts.h"
 #include "optim/lbfgs.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/reduce.h"
 
 namespace weft::distributed {
 namespace {

@@ -1,6 +1,7 @@
 #include "distributed/signature.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "tensor/core/error.h"
 
@@ -29,6 +30,7 @@ std::string Signature::to_string() const {
                                     "recv",
                                     "backward of DataParallel",
                                     "the end of the group"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Call::count_));
   const char* name = kNames[static_cast<size_t>(call)];
   if (call == Call::none || call == Call::leave) return name;
   if (call == Call::gradients) return text(name, ", call ", number + 1, ", after ", shape[0], " samples");

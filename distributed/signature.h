@@ -24,6 +24,7 @@ enum class Call : uint8_t {
   /// The reduction at the end of DataParallel's backward; its shape is the number of samples so far.
   gradients,
   leave,  // the end of the group
+  count_
 };
 
 struct Signature {

@@ -6,16 +6,7 @@
 
 namespace weft::distributed {
 
-std::byte* bytes_of(const Tensor& x) {
-  return static_cast<std::byte*>(internal::raw(x)) + x.layout().offset() * static_cast<int64_t>(size_of(x.dtype()));
-}
-
-int64_t byte_count(const Tensor& x) { return x.numel() * static_cast<int64_t>(size_of(x.dtype())); }
-
-Tensor row_major(const Tensor& x) {
-  NoGrad guard;
-  return (x.device().is_cpu() ? x : x.to(Device{})).contiguous().detach();
-}
+std::byte* bytes_of(const Tensor& x) { return reinterpret_cast<std::byte*>(internal::first_byte(x)); }
 
 void was_written(const Tensor& x, const char* name) {
   internal::TensorBody& body = internal::body(x);
@@ -29,7 +20,7 @@ Written::Written(const Tensor& x, const char* name) : x_(x), name_(name) {
     throw GradientError(text(name,
                              " writes to its tensor, which has a history; x.detach() has none, and functions.h "
                              "has functions that are differentiable"));
-  memory_ = row_major(x);
+  memory_ = internal::host_row_major(x);
 }
 
 void Written::finish() {
@@ -43,7 +34,7 @@ void Written::finish() {
 Watch::Watch(const std::vector<Tensor>& tensors) {
   for (const Tensor& x : tensors) {
     const Storage& storage = internal::storage(x);
-    if (byte_count(x) != static_cast<int64_t>(storage.bytes())) continue;
+    if (x.nbytes() != static_cast<int64_t>(storage.bytes())) continue;
     tensors_.push_back(x.detach());
     versions_.push_back(storage.version());
   }

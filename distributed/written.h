@@ -12,9 +12,6 @@ class Progressive;
 
 /// The start of row-major memory.
 std::byte* bytes_of(const Tensor& x);
-int64_t byte_count(const Tensor& x);
-/// The values of x as a row-major CPU tensor without history; x's own memory if it is that already.
-Tensor row_major(const Tensor& x);
 
 /// Records that `name` wrote to x. A tensor with a history that shares x's memory is an error in backward from then on.
 void was_written(const Tensor& x, const char* name);

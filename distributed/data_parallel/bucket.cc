@@ -5,7 +5,6 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_buffer.h"
-#include "distributed/error.h"
 #include "distributed/written.h"
 #include "tensor/core/half.h"
 #include "tensor/dispatch/apply.h"
@@ -56,7 +55,7 @@ Bucket::Header& Bucket::header(int rank) const {
 }
 std::byte* Bucket::data(int rank) const { return window_->of(rank) + window_offset_ + sizeof(Header); }
 
-void Bucket::settle(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, int64_t offset) {
+void Bucket::attach(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, int64_t offset) {
   NoGrad guard;
   window_ = window;
   window_offset_ = offset;
@@ -72,7 +71,7 @@ void Bucket::settle(const std::shared_ptr<Communicator>& group, const std::share
   }
 }
 
-void Bucket::unsettle() {
+void Bucket::detach() {
   for (const Tensor& parameter : parameters_) autograd::set_gradient_buffer(parameter, Tensor());
 }
 
@@ -85,12 +84,12 @@ void Bucket::gather_unused() {
     if (!gradient.defined())
       views_[i].fill_(0);
     else if (!gradient.is_same(views_[i]))
-      take(i, gradient);
+      copy_into_bucket(i, gradient);
   }
   flat_.narrow(0, flags_, static_cast<int64_t>(used.size())).copy_(Tensor::from(used));
 }
 
-void Bucket::take(size_t index, const Tensor& gradient) const {
+void Bucket::copy_into_bucket(size_t index, const Tensor& gradient) const {
   Tensor parameter = parameters_[index];
   if (gradient.requires_grad() || gradient.dtype() != dtype_ || !autograd::has_gradient_buffer(parameter))
     throw GradientError(text("DataParallel: the gradient of `", parameter.name(), "` ",
@@ -186,7 +185,7 @@ std::vector<int> Bucket::missing() const {
   return window_ != nullptr || messages_ == nullptr ? out : messages_->missing();
 }
 
-void Bucket::adopt() {
+void Bucket::set_unused_gradients() {
   NoGrad guard;
   const std::vector<float> used = flat_.narrow(0, flags_, static_cast<int64_t>(parameters_.size())).to_vector<float>();
   for (size_t i = 0; i < parameters_.size(); ++i)

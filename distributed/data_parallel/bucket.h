@@ -35,9 +35,9 @@ class Bucket final : public Progressive {
   int64_t bytes() const { return static_cast<int64_t>(sizeof(Header)) + elements_ * width_; }
   /// Places the bucket at `offset` of each rank's part of `window`, or in its own memory if `window` is null. From then
   /// on, gradients are accumulated there.
-  void settle(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, int64_t offset);
+  void attach(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, int64_t offset);
   /// From then on, gradients are accumulated in separate storages again.
-  void unsettle();
+  void detach();
 
   /// Called when a backward starts that will reduce gradients.
   void expect() { waiting_ = parameters_.size(), started_ = false; }
@@ -51,14 +51,14 @@ class Bucket final : public Progressive {
   std::vector<int> missing() const override;
   const Signature& signature() const override { return what_; }
   /// Called after the reduction: sets the gradients that only other ranks had.
-  void adopt();
+  void set_unused_gradients();
 
  private:
   Header& header(int rank) const;
   std::byte* data(int rank) const;
   void gather_unused();
   /// Copies a gradient that lies elsewhere (set_grad()) into the bucket. GradientError if that is not possible.
-  void take(size_t index, const Tensor& gradient) const;
+  void copy_into_bucket(size_t index, const Tensor& gradient) const;
   void round_to_wire(std::byte* from, int64_t count) const;
   void check_samples() const;
   void reduce_slice();

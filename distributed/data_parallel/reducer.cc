@@ -19,13 +19,13 @@ Reducer::Reducer(const nn::Module& model, Group group, const DataParallelOptions
   check_same(model, options);
   copy_from_first(model);
   fill_buckets(model, options);
-  settle();
+  place_buckets();
   watch_parameters();
 }
 
 Reducer::~Reducer() {
   for (HookHandle& hook : hooks_) hook.remove();
-  for (const auto& bucket : buckets_) bucket->unsettle();
+  for (const auto& bucket : buckets_) bucket->detach();
   if (!buckets_.empty()) group_.communicator().release_tags(first_tag_);
 }
 
@@ -80,16 +80,16 @@ void Reducer::fill_buckets(const nn::Module& model, const DataParallelOptions& o
                                                 first_tag_ + static_cast<int>(buckets_.size())));
 }
 
-void Reducer::settle() {
+void Reducer::place_buckets() {
   std::vector<int64_t> offsets;
   int64_t bytes = 0;
   for (const auto& bucket : buckets_) {
     offsets.push_back(bytes);
-    bytes += (bucket->bytes() + 4095) / 4096 * 4096;
+    bytes += static_cast<int64_t>(Window::rounded(static_cast<size_t>(bucket->bytes())));
   }
   if (bytes == 0) return;
   const std::shared_ptr<Window> window = group_.communicator().allocate(static_cast<size_t>(bytes));
-  for (size_t i = 0; i < buckets_.size(); ++i) buckets_[i]->settle(group_.handle(), window, offsets[i]);
+  for (size_t i = 0; i < buckets_.size(); ++i) buckets_[i]->attach(group_.handle(), window, offsets[i]);
 }
 
 void Reducer::watch_parameters() {
@@ -100,7 +100,7 @@ void Reducer::watch_parameters() {
 
 // ---- backward ----
 
-/// Goes with the run: notes where it ends without having come to its end.
+/// Lives as long as the backward run; its destructor notices that the run ended before finish().
 struct Reducer::Watch {
   explicit Watch(Reducer& reducer) : reducer(reducer) {}
   ~Watch() {
@@ -146,7 +146,7 @@ void Reducer::finish() {
     group.add(bucket);
   }
   for (const auto& bucket : buckets_) group.finish(*bucket);
-  for (const auto& bucket : buckets_) bucket->adopt();
+  for (const auto& bucket : buckets_) bucket->set_unused_gradients();
   ++backwards_;
   running_ = false;
 }

@@ -45,7 +45,7 @@ class Reducer {
   void copy_from_first(const nn::Module& model);
   void fill_buckets(const nn::Module& model, const DataParallelOptions& options);
   void watch_parameters();
-  void settle();
+  void place_buckets();
   void complete(size_t bucket);
   void finish();
   Signature signature() const;

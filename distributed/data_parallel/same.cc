@@ -6,7 +6,6 @@
 #include "distributed/communicator.h"
 #include "distributed/texts.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/reduce.h"
 
 namespace weft::distributed {
 namespace {

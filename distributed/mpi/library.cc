@@ -55,6 +55,7 @@ void set_openmpi(void* library, MpiLibrary& mpi) {
   mpi.errors_return = address("ompi_mpi_errors_return");
   mpi.request_null = address("ompi_request_null");
   mpi.comm_type_shared = 0;
+  mpi.any_source = -1;
   mpi.status_ignore = nullptr;
 }
 
@@ -66,6 +67,7 @@ void set_mpich(MpiLibrary& mpi) {
   mpi.errors_return = 0x54000001;
   mpi.request_null = 0x2c000000;
   mpi.comm_type_shared = 1;
+  mpi.any_source = -2;
   mpi.status_ignore = reinterpret_cast<void*>(intptr_t{1});
 }
 

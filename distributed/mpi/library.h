@@ -17,7 +17,7 @@ using MpiHandle = intptr_t;
 
 struct MpiLibrary {
   MpiHandle world, byte, info_null, errors_return, request_null;
-  int comm_type_shared;
+  int comm_type_shared, any_source;
   void* status_ignore;
 
   int (*init_thread)(int*, char***, int required, int* provided);

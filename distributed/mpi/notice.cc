@@ -15,9 +15,7 @@ Notice::Notice(const MpiLibrary& mpi, MpiHandle comm, int rank, int size)
       size_(size),
       text_(new char[kBytes + 1]()),
       sent_(new char[kBytes]()) {
-  constexpr int kAnySource[] = {-1, -2};  // OpenMPI's, MPICH's
-  const int any = kAnySource[mpi.comm_type_shared];
-  check_mpi(mpi, mpi.irecv(text_, kBytes, mpi.byte, any, kTag, comm, &request_), "MPI_Irecv");
+  check_mpi(mpi, mpi.irecv(text_, kBytes, mpi.byte, mpi.any_source, kTag, comm, &request_), "MPI_Irecv");
 }
 
 void Notice::send(const std::string& why) {

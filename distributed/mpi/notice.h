@@ -1,7 +1,6 @@
 // Notice: tells the ranks on other machines that a rank has failed.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 

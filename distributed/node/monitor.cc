@@ -5,11 +5,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
+#include "distributed/node/clock.h"
 #include "tensor/core/error.h"
 
 namespace weft::distributed {
@@ -35,8 +35,6 @@ extern "C" void on_terminate(int signal) {
   [[maybe_unused]] const auto written = write(terminated_descriptor, &one, sizeof one);
 }
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 /// A descriptor that becomes readable when the process has ended; -1 where the kernel has none or the process is of
 /// another namespace.
 int open_process(const Slot& peer, const Slot& own) {
@@ -49,7 +47,8 @@ int open_process(const Slot& peer, const Slot& own) {
 Monitor::Monitor(Node& node) : node_(node), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   for (int local = 0; local < node.size(); ++local)
     if (local != node.local_rank())
-      peers_.push_back({.local = local, .descriptor = open_process(node.slot(local), node.own()), .beaten = seconds()});
+      peers_.push_back(
+          {.local = local, .descriptor = open_process(node.slot(local), node.own()), .beaten = seconds_now()});
   struct sigaction current {};
   if (sigaction(SIGTERM, nullptr, &current) == 0 && current.sa_handler == SIG_DFL) {
     terminated_descriptor = wake_;
@@ -90,7 +89,7 @@ void Monitor::run() {
     uint64_t count = 0;
     [[maybe_unused]] const auto got = read(wake_, &count, sizeof count);
     node_.own().beats.fetch_add(1, std::memory_order_relaxed);
-    const double now = seconds();
+    const double now = seconds_now();
     for (size_t i = 0; i < peers_.size(); ++i) watch(peers_[i], (waited[i + 1].revents & POLLIN) != 0, now);
     end_late(now);
   }
@@ -103,11 +102,11 @@ void Monitor::watch(Peer& peer, bool gone, double now) {
   if (gone) {
     close(peer.descriptor);
     peer.descriptor = -1;
-    if (state != State::failed && state != State::ended) found(text(who, " died; before, it ", slot.activity()));
+    if (state != State::failed && state != State::ended) found(text(who, " died while it ", slot.activity(true)));
   }
   const uint64_t beats = slot.beats.load(std::memory_order_relaxed);
   if (beats != peer.beats || state != State::running) peer.beats = beats, peer.beaten = now;
-  if (now - peer.beaten > kStopped) found(text(who, " is stopped or frozen; before, it ", slot.activity()));
+  if (now - peer.beaten > kStopped) found(text(who, " has been stopped or frozen while it ", slot.activity(true)));
 }
 
 void Monitor::found(const std::string& reason) {

@@ -30,12 +30,13 @@ std::optional<Signature> Slot::call() const {
   return what;
 }
 
-std::string Slot::activity() const {
-  if (waiting.load(std::memory_order_acquire) == 0) return "computes";
+std::string Slot::activity(bool past) const {
+  if (waiting.load(std::memory_order_acquire) == 0) return past ? "computed" : "computes";
+  const char* waits = past ? "waited" : "waits";
   // A few tries: a text that is being written would be of two calls.
   for (int i = 0; i < 100; ++i)
-    if (const auto what = call()) return "waits in " + what->to_string();
-  return "waits";
+    if (const auto what = call()) return text(waits, " in ", what->to_string());
+  return waits;
 }
 
 }  // namespace weft::distributed

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "distributed/mpi/library.h"
@@ -24,10 +23,11 @@ class Window {
   size_t bytes() const { return bytes_; }
   /// Whether its size equals that of a window of `bytes`.
   bool fits(size_t bytes) const { return bytes_ == rounded(bytes); }
+  /// `bytes` rounded up to whole pages.
+  static size_t rounded(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
  private:
   static constexpr size_t kPage = 4096;
-  static size_t rounded(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
   const MpiLibrary& mpi_;
   MpiHandle window_ = 0;

@@ -2,7 +2,9 @@
 // that every rank makes.
 #include <cmath>
 #include <functional>
+#include <memory>
 
+#include "distributed/node/slot.h"
 #include "distributed/signature.h"
 #include "tests/distributed/ranks.h"
 #include "tests/error_of.h"
@@ -268,6 +270,8 @@ TEST(Collectives, SeveralAtOnce) {
 TEST(Collectives, SeveralTransfersWithOneTag) {
   const auto& g = group();
   EXPECT_THROW(g.send(zeros({1}), g.rank()), IndexError);
+  EXPECT_EQ(error_of([&] { (void)g.send_async(zeros({1}), -1); }).find("send_async([1] f32): to rank -1: "), 0u);
+  EXPECT_EQ(error_of([&] { (void)g.recv_async(zeros({1}), -1); }).find("recv_async([1] f32): from rank -1: "), 0u);
   if (g.size() == 1) GTEST_SKIP() << "one rank has no other to send to";
   const int64_t next = (g.rank() + 1) % g.size(), before = (g.rank() + g.size() - 1) % g.size();
   EXPECT_THROW(g.send(zeros({1}), next, 40000), IndexError);
@@ -357,6 +361,16 @@ TEST(Collectives, WaitsThatCanGoOn) {
   EXPECT_FALSE(can_go_on({call_of(Call::send, 1, 5), call_of(Call::recv, 0, 6)})) << "other tags";
   EXPECT_FALSE(can_go_on({call_of(Call::send, 1), call_of(Call::send, 0)}));
   EXPECT_FALSE(can_go_on({call_of(Call::send, 2), call_of(Call::recv, 0), call_of(Call::recv, 1)}));
+}
+
+TEST(Collectives, WhatARankDoesAndDid) {
+  const auto slot = std::make_unique<distributed::Slot>();
+  EXPECT_EQ(slot->activity(), "computes");
+  EXPECT_EQ(slot->activity(true), "computed");
+  slot->describe(call_of(distributed::Call::all_reduce));
+  slot->waiting = 1;
+  EXPECT_EQ(slot->activity(), "waits in all_reduce([3] f32, sum), call 1");
+  EXPECT_EQ(slot->activity(true), "waited in all_reduce([3] f32, sum), call 1");
 }
 
 TEST(Collectives, WritesAreWrites) {

@@ -1,0 +1,22 @@
+// What init() and launch() do with a program's own choices.
+#include "distributed/launch.h"
+#include "tests/distributed/ranks.h"
+#include "tests/error_of.h"
+
+namespace weft::test {
+namespace {
+
+TEST(Init, KeepsTheNumberOfThreadsThatWasChosenBefore) {
+  const int cores = num_threads();  // a number that could also be nobody's choice
+  set_num_threads(cores);
+  (void)group();
+  EXPECT_EQ(num_threads(), cores);
+}
+
+TEST(Launch, RefusesANegativeNumberOfProcesses) {
+  EXPECT_EQ(error_of<distributed::DistributedError>([] { distributed::launch(-1, 0, nullptr); }),
+            "launch: -1 processes; 0 or more are possible");
+}
+
+}  // namespace
+}  // namespace weft::test
