@@ -6,20 +6,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <vector>
 
 #include "bench/family_cases.h"
 #include "bench/layer_cases.h"
+#include "bench/steps.h"
 
 namespace weft::bench {
 namespace {
-
-double cpu_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 /// Calls for `seconds` and at least three times, after two unmeasured ones.
 void measure(const std::string& name, int threads, double seconds, const std::function<void()>& call) {

@@ -2,28 +2,23 @@
 
 #include <memory>
 
+#include "bench/linalg_cases.h"
+
 namespace weft::bench {
 namespace {
 
-Tensor f32_of(std::initializer_list<int64_t> shape) { return randn(Shape(shape)); }
+using X = const Tensors&;
+
 Tensor below(int64_t limit, std::initializer_list<int64_t> shape) { return randint(0, limit, Shape(shape)); }
-Tensor positive(std::initializer_list<int64_t> shape) {
-  const Tensor a = randn(Shape(shape));
-  const int64_t n = a.size(-1);
-  return matmul(a, a.transpose(-1, -2)) + eye(n) * static_cast<double>(n);
-}
 Tensor in_nhwc(const Tensor& x) { return x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2}); }
 
 template <class Layer> std::function<Tensor(const Tensors&)> recurrent(int64_t inputs, int64_t hidden) {
   return [layer = std::make_shared<Layer>(inputs, hidden)](const Tensors& x) { return (*layer)(x[0]).output; };
 }
 
-}  // namespace
-
-std::vector<Case> all_cases() {
-  using X = const Tensors&;
+/// Convolution, resampling, normalisation.
+std::vector<Case> windows() {
   return {
-      // Convolution, resampling, normalisation.
       {"conv1d 16x64x1024 k3", both,
        [] {
          return Tensors{f32_of({16, 64, 1024}), f32_of({64, 64, 3})};
@@ -94,7 +89,11 @@ std::vector<Case> all_cases() {
          return Tensors{in_nhwc(f32_of({16, 64, 56, 56})), f32_of({64}), f32_of({64})};
        },
        [](X x) { return group_norm(x[0], 32, x[1], x[2]); }},
-      // Recurrent layers.
+  };
+}
+
+std::vector<Case> recurrent_layers() {
+  return {
       {"LSTM 32x64x128 h128", both,
        [] {
          return Tensors{f32_of({32, 64, 128})};
@@ -115,7 +114,11 @@ std::vector<Case> all_cases() {
          return Tensors{f32_of({64, 100, 256})};
        },
        recurrent<nn::GRU>(256, 256)},
-      // Order.
+  };
+}
+
+std::vector<Case> order() {
+  return {
       {"sort 1000000", both, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return sort(x[0]).values; }},
       {"sort 1000x1000", forward,
        [] {
@@ -166,7 +169,11 @@ std::vector<Case> all_cases() {
          return Tensors{arange(0, 1, 0.001), rand({100000})};
        },
        [](X x) { return searchsorted(x[0], x[1]); }},
-      // Scans and counts.
+  };
+}
+
+std::vector<Case> scans_and_counts() {
+  return {
       {"cumsum 1000000", both, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return cumsum(x[0], 0); }},
       {"cumsum 1000x1000", both,
        [] {
@@ -201,7 +208,12 @@ std::vector<Case> all_cases() {
       {"bincount 1000000 of 1000", forward, [] { return Tensors{below(1000, {1000000})}; },
        [](X x) { return bincount(x[0]); }},
       {"histc 1000000", forward, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return histc(x[0], 100); }},
-      // Reads and writes by index.
+  };
+}
+
+/// Reads and writes by index.
+std::vector<Case> indices() {
+  return {
       {"gather 1000x1000 axis 1", both,
        [] {
          return Tensors{f32_of({1000, 1000}), below(1000, {1000, 1000})};
@@ -290,111 +302,19 @@ std::vector<Case> all_cases() {
        [](X x) {
          return roll(x[0], {300, 500}, {0, 1});
        }},
-      // Products and linear algebra.
-      {"einsum bij,bjk->bik 32x128", both,
-       [] {
-         return Tensors{f32_of({32, 128, 128}), f32_of({32, 128, 128})};
-       },
-       [](X x) {
-         return einsum("bij,bjk->bik", {x[0], x[1]});
-       }},
-      {"einsum bqhd,bkhd->bhqk 8x128x8x64", both,
-       [] {
-         return Tensors{f32_of({8, 128, 8, 64}), f32_of({8, 128, 8, 64})};
-       },
-       [](X x) {
-         return einsum("bqhd,bkhd->bhqk", {x[0], x[1]});
-       }},
-      {"einsum ij,jk,kl->il 512", both,
-       [] {
-         return Tensors{f32_of({512, 512}), f32_of({512, 512}), f32_of({512, 512})};
-       },
-       [](X x) {
-         return einsum("ij,jk,kl->il", {x[0], x[1], x[2]});
-       }},
-      {"einsum bi,bj,ijk->bk 64", both,
-       [] {
-         return Tensors{f32_of({64, 64}), f32_of({64, 64}), f32_of({64, 64, 64})};
-       },
-       [](X x) {
-         return einsum("bi,bj,ijk->bk", {x[0], x[1], x[2]});
-       }},
-      {"solve 512, 512 right sides", both,
-       [] {
-         return Tensors{positive({512, 512}), f32_of({512, 512})};
-       },
-       [](X x) { return solve(x[0], x[1]); }},
-      {"solve 512, 1 right side", forward,
-       [] {
-         return Tensors{positive({512, 512}), f32_of({512, 1})};
-       },
-       [](X x) { return solve(x[0], x[1]); }},
-      {"solve 1000 of 8x8", forward,
-       [] {
-         return Tensors{positive({1000, 8, 8}), f32_of({1000, 8, 4})};
-       },
-       [](X x) { return solve(x[0], x[1]); }},
-      {"inv 512", forward,
-       [] {
-         return Tensors{positive({512, 512})};
-       },
-       [](X x) { return inv(x[0]); }},
-      {"cholesky 512", both,
-       [] {
-         return Tensors{positive({512, 512})};
-       },
-       [](X x) { return cholesky(x[0]); }},
-      {"cholesky 1000 of 8x8", forward,
-       [] {
-         return Tensors{positive({1000, 8, 8})};
-       },
-       [](X x) { return cholesky(x[0]); }},
-      {"qr 512", both,
-       [] {
-         return Tensors{f32_of({512, 512})};
-       },
-       [](X x) { return qr(x[0]).q; }},
-      {"qr 1000 of 8x8", forward,
-       [] {
-         return Tensors{f32_of({1000, 8, 8})};
-       },
-       [](X x) { return qr(x[0]).q; }},
-      {"svd 512", forward,
-       [] {
-         return Tensors{f32_of({512, 512})};
-       },
-       [](X x) { return svd(x[0], false).s; }},
-      {"svd 1000x100", forward,
-       [] {
-         return Tensors{f32_of({1000, 100})};
-       },
-       [](X x) { return svd(x[0], false).s; }},
-      {"svd 100 of 16x16", forward,
-       [] {
-         return Tensors{f32_of({100, 16, 16})};
-       },
-       [](X x) { return svd(x[0], false).s; }},
-      {"svdvals 512", forward,
-       [] {
-         return Tensors{f32_of({512, 512})};
-       },
-       [](X x) { return svdvals(x[0]); }},
-      {"eigh 512", forward,
-       [] {
-         return Tensors{positive({512, 512})};
-       },
-       [](X x) { return eigh(x[0]).eigenvalues; }},
-      {"eigvalsh 512", forward,
-       [] {
-         return Tensors{positive({512, 512})};
-       },
-       [](X x) { return eigvalsh(x[0]); }},
-      {"eigh 100 of 16x16", forward,
-       [] {
-         return Tensors{positive({100, 16, 16})};
-       },
-       [](X x) { return eigh(x[0]).eigenvalues; }},
   };
+}
+
+}  // namespace
+
+std::vector<Case> joined(std::initializer_list<std::vector<Case>> lists) {
+  std::vector<Case> all;
+  for (const std::vector<Case>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+std::vector<Case> all_cases() {
+  return joined({windows(), recurrent_layers(), order(), scans_and_counts(), indices(), linalg_cases()});
 }
 
 }  // namespace weft::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ struct Case {
   std::function<Tensors()> inputs;
   std::function<Tensor(const Tensors&)> call;
 };
+
+/// Normal numbers.
+inline Tensor f32_of(std::initializer_list<int64_t> shape) { return randn(Shape(shape)); }
+
+/// The cases of all lists, in their order.
+std::vector<Case> joined(std::initializer_list<std::vector<Case>> lists);
 
 std::vector<Case> all_cases();
 

@@ -53,11 +53,9 @@ std::function<Tensor(X)> encoder_layer() {
 }
 Tensor per_batch_norm(X x) { return batch_norm(x[0], {}, {}, x[1], x[2], {.training = true}); }
 
-}  // namespace
-
-std::vector<Case> layer_cases() {
+// NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks): the analyzer loses the functions that the lists copy
+std::vector<Case> softmax_and_losses() {
   return {
-      // Softmax and losses.
       {"softmax 256x32000", both, floats({{256, 32000}}), [](X x) { return softmax(x[0], -1); }},
       {"log_softmax 128x50000", both, floats({{128, 50000}}), [](X x) { return log_softmax(x[0], -1); }},
       {"softmax 64x100x1000 axis 1", both, floats({{64, 100, 1000}}), [](X x) { return softmax(x[0], 1); }},
@@ -73,7 +71,11 @@ std::vector<Case> layer_cases() {
        [](X x) { return cosine_similarity(x[0], x[1]); }},
       {"normalize 4096x256", both, floats({{4096, 256}}), [](X x) { return normalize(x[0]); }},
       {"cdist 1000x1000x64", both, floats({{1000, 64}, {1000, 64}}), [](X x) { return cdist(x[0], x[1]); }},
-      // Embeddings and norms.
+  };
+}
+
+std::vector<Case> embeddings_and_norms() {
+  return {
       {"embedding 4096 of 50257x256", both, floats_and_integers({{50257, 256}}, 50257, {8, 512}),
        [](X x) { return embedding(x[1], x[0]); }},
       {"embedding 65536 of 1000x64", both, floats_and_integers({{1000, 64}}, 1000, {65536}),
@@ -87,7 +89,11 @@ std::vector<Case> layer_cases() {
       {"instance_norm 16x64x56x56", both, floats({{16, 64, 56, 56}}), [](X x) { return instance_norm(x[0]); }},
       {"batch_norm 16x64x56x56", both, floats({{16, 64, 56, 56}, {64}, {64}}), per_batch_norm},
       {"batch_norm 4096x512", both, floats({{4096, 512}, {512}, {512}}), per_batch_norm},
-      // Attention and layers.
+  };
+}
+
+std::vector<Case> attention_and_layers() {
+  return {
       {"attention causal 1x8x2048x64", both, floats({{1, 8, 2048, 64}, {1, 8, 2048, 64}, {1, 8, 2048, 64}}),
        [](X x) { return scaled_dot_product_attention(x[0], x[1], x[2], {.causal = true}); }},
       {"attention 8x8x256x64", both, floats({{8, 8, 256, 64}, {8, 8, 256, 64}, {8, 8, 256, 64}}),
@@ -128,7 +134,11 @@ std::vector<Case> layer_cases() {
        [](X x) { return adaptive_avg_pool2d(x[0], 1); }},
       {"max_pool2d 16x64x56x56 k2 s2", both, floats({{16, 64, 56, 56}}),
        [](X x) { return max_pool2d(x[0], {.kernel_size = 2}); }},
-      // Element by element.
+  };
+}
+
+std::vector<Case> elementwise() {
+  return {
       {"dropout 1000000", both, floats({{1000000}}), [](X x) { return dropout(x[0], 0.1); }},
       {"gelu 1000000", both, floats({{1000000}}), [](X x) { return gelu(x[0]); }},
       {"gelu tanh 1000000", both, floats({{1000000}}), [](X x) { return gelu(x[0], Gelu::tanh); }},
@@ -157,7 +167,11 @@ std::vector<Case> layer_cases() {
       {"index 1000x1000 by mask", both, floats_and_mask({{1000, 1000}}, {1000, 1000}),
        [](X x) { return x[0].index({x[1]}); }},
       {"triu 1000x1000", both, floats({{1000, 1000}}), [](X x) { return triu(x[0]); }},
-      // Copies.
+  };
+}
+
+std::vector<Case> copies() {
+  return {
       {"contiguous 2000x2000 transposed", forward, floats({{2000, 2000}}),
        [](X x) { return x[0].transpose(0, 1).contiguous(); }},
       {"contiguous 16x64x56x56 to channels-last", forward, floats({{16, 64, 56, 56}}),
@@ -185,7 +199,11 @@ std::vector<Case> layer_cases() {
          return pad(x[0], {{0, 0}, {0, 0}, {1, 1}, {1, 1}}, PadMode::reflect);
        }},
       {"pixel_shuffle 8x64x32x32 by 2", both, floats({{8, 64, 32, 32}}), [](X x) { return pixel_shuffle(x[0], 2); }},
-      // Reductions.
+  };
+}
+
+std::vector<Case> reductions() {
+  return {
       {"sum 1000000", both, floats({{1000000}}), [](X x) { return sum(x[0]); }},
       {"sum 1000x1000 axis 0", both, floats({{1000, 1000}}), [](X x) { return sum(x[0], 0); }},
       {"sum 1000x1000 axis 1", both, floats({{1000, 1000}}), [](X x) { return sum(x[0], 1); }},
@@ -206,7 +224,11 @@ std::vector<Case> layer_cases() {
       {"prod 1000x1000 axis 1", both, floats({{1000, 1000}}), [](X x) { return prod(x[0], 1); }},
       {"logsumexp 1000x1000 axis 1", both, floats({{1000, 1000}}), [](X x) { return logsumexp(x[0], 1); }},
       {"any 1000000", forward, floats_and_mask({}, {1000000}), [](X x) { return any(x[0] != x[0]); }},
-      // Random numbers, optimizers.
+  };
+}
+
+std::vector<Case> random_and_optimizers() {
+  return {
       {"randn 1000000", forward, floats({}), [](X) { return randn({1000000}); }},
       {"rand 1000000", forward, floats({}), [](X) { return rand({1000000}); }},
       {"randint 1000000", forward, floats({}), [](X) { return randint(0, 1000, {1000000}); }},
@@ -220,6 +242,14 @@ std::vector<Case> layer_cases() {
       {"clip_grad_norm, 500 of 64", forward, floats({{1}}), clip_of(500, 64)},
       {"clip_grad_norm, 100 of 10000", forward, floats({{1}}), clip_of(100, 10000)},
   };
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the analyzer loses the functions that the list copies
+}
+// NOLINTEND(clang-analyzer-cplusplus.NewDeleteLeaks)
+
+}  // namespace
+
+std::vector<Case> layer_cases() {
+  return joined({softmax_and_losses(), embeddings_and_norms(), attention_and_layers(), elementwise(), copies(),
+                 reductions(), random_and_optimizers()});
+}
 
 }  // namespace weft::bench

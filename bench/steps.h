@@ -30,6 +30,9 @@ StepFigures measure_steps(const std::function<Tensor()>& step, double seconds);
 /// `{"system":"weft","mode":"eager","model":"mlp","threads":2,"median_ms":...}`
 std::string json_line(const std::string& mode, const std::string& model, int threads, const StepFigures& figures);
 
+/// Processor time of this process so far, of all threads together.
+double cpu_seconds();
+
 /// Memory of this process in bytes: now, and the most since the last reset (since the start where the system does not
 /// allow a reset). Linux; 0 elsewhere.
 double resident_bytes();

@@ -44,65 +44,85 @@ struct Model : nn::Module {
   Tensor forward(const Tensor& images) { return head(dropout(second(first(images)).flatten(1))); }
 };
 
+/// One run of training: the model and all that changes with it.
+struct Training {
+  const examples::Settings& settings;
+  data::DataLoader<2> loader;
+  Model model;
+  distributed::DataParallel<Model> parallel;
+  optim::AdamW optimizer;
+  optim::OneCycle schedule;
+  examples::Progress progress;
+  std::map<std::string, std::string> fields;  // of the progress, in checkpoints
+
+  // Each image is shifted by up to two pixels every time it is loaded, so the network never sees the same image twice.
+  Training(const examples::Settings& s, const distributed::Group& group, const data::TensorDataset<2>& digits)
+      : settings(s),
+        loader(data::map(digits, data::RandomShift{2}), {.batch_size = s.batch_size / group.size(),
+                                                         .drop_last = true,
+                                                         .prefetch = 4,
+                                                         .sampler = data::distributed(group, {.shuffle = true})}),
+        parallel(model, group),
+        optimizer(model.parameters(), {.lr = s.lr, .weight_decay = 0.05}),
+        schedule(optimizer, {.max_lr = s.lr, .steps = s.epochs * loader.size()}),
+        progress(s, loader.size()) {}
+
+  void step(const Tensor& images, const Tensor& labels) {
+    Tensor logits, loss;
+    {
+      const Autocast autocast(examples::compute_dtype(settings));
+      logits = parallel(images);
+      loss = nn::cross_entropy(logits, labels);
+    }
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    schedule.step();
+    const distributed::Group& group = parallel.group();
+    progress.batch(examples::mean_over(group, loss), examples::gathered(group, logits),
+                   examples::gathered(group, labels));
+  }
+
+  /// Trains until the last epoch; false if Ctrl-C ended it before.
+  bool run(const data::TensorDataset<2>& test) {
+    while (progress.finished_epochs() < settings.epochs) {
+      for (const auto& [images, labels] : loader) {
+        step(images, labels);
+        if (examples::interrupted(parallel.group())) return false;
+      }
+      progress.epoch(examples::accuracy(examples::predict(model, test), test));
+      if (!settings.save.empty()) save();
+    }
+    return true;
+  }
+
+  io::CheckpointParts parts() {
+    return {.model = &model, .optimizer = &optimizer, .schedule = &schedule, .loader = &loader, .fields = &fields};
+  }
+  void save() {
+    fields = progress.fields();
+    distributed::save_checkpoint(parallel.group(), settings.save, parts());
+  }
+  void resume() {
+    io::load_checkpoint(settings.resume, parts());
+    progress.restore(fields);
+  }
+};
+
 static int train(int argc, char** argv) {
   const examples::Settings settings = examples::parse("A convolutional network that learns to read digits", argc, argv,
                                                       {.epochs = 12, .lr = 4e-3, .nproc = 1});
   const distributed::Group group = examples::start_ranks(settings, argc, argv);
   const examples::Digits digits = examples::load_digits(settings);
 
-  // Each image is shifted by up to two pixels every time it is loaded, so the network never sees the same image twice.
-  const auto moved = data::map(digits.train, data::RandomShift{2});
-  data::DataLoader loader(moved, {.batch_size = settings.batch_size / group.size(),
-                                  .drop_last = true,
-                                  .prefetch = 4,
-                                  .sampler = data::distributed(group, {.shuffle = true})});
+  Training training(settings, group, digits.train);
+  std::cout << nn::summary(training.model, {1, 1, 28, 28}) << std::endl;
+  if (!settings.resume.empty()) training.resume();
+  if (!training.run(digits.test)) return examples::save_and_stop(settings, [&] { training.save(); });
 
-  Model model;
-  const distributed::DataParallel parallel(model, group);
-  std::cout << nn::summary(model, {1, 1, 28, 28}) << std::endl;
-  optim::AdamW optimizer(model.parameters(), {.lr = settings.lr, .weight_decay = 0.05});
-  optim::OneCycle schedule(optimizer, {.max_lr = settings.lr, .steps = settings.epochs * loader.size()});
-
-  examples::Progress progress(settings, loader.size());
-  std::map<std::string, std::string> fields;
-  const io::CheckpointParts parts = {
-      .model = &model, .optimizer = &optimizer, .schedule = &schedule, .loader = &loader, .fields = &fields};
-  const auto save = [&] {
-    fields = progress.fields();
-    distributed::save_checkpoint(group, settings.save, parts);
-  };
-  if (!settings.resume.empty()) {
-    io::load_checkpoint(settings.resume, parts);
-    progress.restore(fields);
-  }
-
-  bool stopped = false;
-  while (progress.finished_epochs() < settings.epochs) {
-    for (const auto& [images, labels] : loader) {
-      Tensor logits, loss;
-      {
-        const Autocast autocast(examples::compute_dtype(settings));
-        logits = parallel(images);
-        loss = nn::cross_entropy(logits, labels);
-      }
-      optimizer.zero_grad();
-      loss.backward();
-      optimizer.step();
-      schedule.step();
-      progress.batch(examples::mean_over(group, loss), examples::gathered(group, logits),
-                     examples::gathered(group, labels));
-      stopped = examples::interrupted(group);
-      if (stopped) break;
-    }
-    if (stopped) break;
-    progress.epoch(examples::accuracy(examples::predict(model, digits.test), digits.test));
-    if (!settings.save.empty()) save();
-  }
-
-  if (stopped) return examples::save_and_stop(settings, save);
-  const Tensor predictions = examples::predict(model, digits.test);
+  const Tensor predictions = examples::predict(training.model, digits.test);
   if (group.rank() != 0) return EXIT_SUCCESS;
-  examples::save_pictures(settings, "cnn", progress.results(), digits.test, predictions);
+  examples::save_pictures(settings, "cnn", training.progress.results(), digits.test, predictions);
   std::printf("test accuracy: %.1f %%\n", 100 * examples::accuracy(predictions, digits.test));
   return EXIT_SUCCESS;
 }

@@ -52,6 +52,86 @@ static double evaluate(examples::Gpt& model, const std::string& text) {
   return sum / static_cast<double>(characters);
 }
 
+/// The number of steps of warmup.
+static int64_t warmup_of(const examples::TextSettings& settings) {
+  return std::min<int64_t>(100, settings.steps / 3 + 1);
+}
+
+/// One run of training: the model and all that changes with it.
+struct Training {
+  const examples::TextSettings& settings;
+  examples::Gpt model;
+  distributed::DataParallel<examples::Gpt> parallel;
+  optim::AdamW optimizer;
+  optim::LinearWarmup schedule;
+  examples::TextProgress progress;
+  std::map<std::string, std::string> fields;  // of the progress, in checkpoints
+
+  Training(const examples::TextSettings& s, const distributed::Group& group)
+      : settings(s),
+        model(make_model(s)),
+        parallel(model, group),
+        optimizer(std::vector<optim::AdamGroup>{{.parameters = model.matrices()},
+                                                {.parameters = model.vectors(), .weight_decay = 0}},
+                  {.lr = s.lr, .beta2 = 0.99, .weight_decay = 0.1, .stochastic_rounding = s.bf16_parameters}),
+        schedule(optimizer, {.steps = warmup_of(s),
+                             .start_factor = 0.01,
+                             .then = optim::cosine_curve({.steps = std::max<int64_t>(s.steps - warmup_of(s), 1)})}),
+        progress(s.steps, s.batch_size * model.options().context) {}
+
+  static examples::Gpt make_model(const examples::TextSettings& s) {
+    examples::Gpt model({.dropout = s.dropout});
+    if (s.bf16_parameters) model.to(bf16);
+    return model;
+  }
+
+  /// Every rank draws the whole batch and takes its own rows, so the batches do not depend on the number of ranks.
+  void step(const std::string& text) {
+    const distributed::Group& group = parallel.group();
+    const int64_t share = settings.batch_size / group.size();
+    const auto batch = examples::random_batch(text, settings.batch_size, model.options().context);
+    const Tensor inputs = batch.inputs.narrow(0, group.rank() * share, share);
+    const Tensor targets = batch.targets.narrow(0, group.rank() * share, share);
+    Tensor loss;
+    {
+      const Autocast autocast(examples::compute_dtype(settings));
+      loss = parallel.with(share, [&](examples::Gpt& gpt) { return gpt.loss(inputs, targets); });
+    }
+    optimizer.zero_grad();
+    loss.backward();
+    nn::clip_grad_norm(model.parameters(), 1.0);
+    optimizer.step();
+    schedule.step();
+    progress.step(examples::mean_over(group, loss), schedule.lr());
+  }
+
+  /// Trains until the last step and shows samples on the way; false if Ctrl-C ended it before.
+  bool run(const std::string& text) {
+    const int64_t every = settings.samples > 0 ? std::max<int64_t>(settings.steps / settings.samples, 1) : 0;
+    bool stopped = false;
+    while (progress.steps_done() < settings.steps && !stopped) {
+      step(text);
+      stopped = examples::interrupted(parallel.group());
+      if (every == 0 || progress.steps_done() % every != 0) continue;
+      progress.show(write(model, "\n", 200, settings.temperature));
+      if (!settings.save.empty()) save();
+    }
+    return !stopped;
+  }
+
+  io::CheckpointParts parts() {
+    return {.model = &model, .optimizer = &optimizer, .schedule = &schedule, .fields = &fields};
+  }
+  void save() {
+    fields = progress.fields();
+    distributed::save_checkpoint(parallel.group(), settings.save, parts());
+  }
+  void resume() {
+    io::load_checkpoint(settings.resume, parts());
+    progress.restore(fields);
+  }
+};
+
 static int train(int argc, char** argv) {
   examples::TextSettings defaults;
   defaults.batch_size = 8;
@@ -62,63 +142,12 @@ static int train(int argc, char** argv) {
   const distributed::Group group = examples::start_ranks(settings, argc, argv);
   const examples::Text text = examples::load_text(settings);
 
-  examples::Gpt model({.dropout = settings.dropout});
-  if (settings.bf16_parameters) model.to(bf16);
-  const distributed::DataParallel parallel(model, group);
-  std::printf("%ld parameters, %zu characters to learn from, %zu for the test\n", long(model.parameter_count()),
-              text.train.size(), text.test.size());
-  const std::vector<Tensor> parameters = model.parameters();
-  const std::vector<optim::AdamGroup> groups = {{.parameters = model.matrices()},
-                                                {.parameters = model.vectors(), .weight_decay = 0}};
-  optim::AdamW optimizer(
-      groups, {.lr = settings.lr, .beta2 = 0.99, .weight_decay = 0.1, .stochastic_rounding = settings.bf16_parameters});
-  const int64_t warmup = std::min<int64_t>(100, settings.steps / 3 + 1);
-  optim::LinearWarmup schedule(optimizer,
-                               {.steps = warmup,
-                                .start_factor = 0.01,
-                                .then = optim::cosine_curve({.steps = std::max<int64_t>(settings.steps - warmup, 1)})});
-
-  const int64_t context = model.options().context;
-  examples::TextProgress progress(settings.steps, settings.batch_size * context);
-  std::map<std::string, std::string> fields;
-  const io::CheckpointParts parts = {
-      .model = &model, .optimizer = &optimizer, .schedule = &schedule, .fields = &fields};
-  const auto save = [&] {
-    fields = progress.fields();
-    distributed::save_checkpoint(group, settings.save, parts);
-  };
-  if (!settings.resume.empty()) {
-    io::load_checkpoint(settings.resume, parts);
-    progress.restore(fields);
-  }
-
-  const int64_t every = settings.samples > 0 ? std::max<int64_t>(settings.steps / settings.samples, 1) : 0;
-  const int64_t share = settings.batch_size / group.size();
-  bool stopped = false;
-  while (progress.steps_done() < settings.steps && !stopped) {
-    // Every rank draws the whole batch and takes its own rows, so the batches do not depend on the number of ranks.
-    const auto batch = examples::random_batch(text.train, settings.batch_size, context);
-    const Tensor inputs = batch.inputs.narrow(0, group.rank() * share, share);
-    const Tensor targets = batch.targets.narrow(0, group.rank() * share, share);
-    Tensor loss;
-    {
-      const Autocast autocast(examples::compute_dtype(settings));
-      loss = parallel.with(share, [&](examples::Gpt& gpt) { return gpt.loss(inputs, targets); });
-    }
-    optimizer.zero_grad();
-    loss.backward();
-    nn::clip_grad_norm(parameters, 1.0);
-    optimizer.step();
-    schedule.step();
-    progress.step(examples::mean_over(group, loss), schedule.lr());
-    stopped = examples::interrupted(group);
-    if (every == 0 || progress.steps_done() % every != 0) continue;
-    progress.show(write(model, "\n", 200, settings.temperature));
-    if (!settings.save.empty()) save();
-  }
-
-  if (stopped) return examples::save_and_stop(settings, save);
-  std::printf("test loss: %.3f nats per character\n", evaluate(model, text.test));
+  Training training(settings, group);
+  std::printf("%ld parameters, %zu characters to learn from, %zu for the test\n",
+              long(training.model.parameter_count()), text.train.size(), text.test.size());
+  if (!settings.resume.empty()) training.resume();
+  if (!training.run(text.train)) return examples::save_and_stop(settings, [&] { training.save(); });
+  std::printf("test loss: %.3f nats per character\n", evaluate(training.model, text.test));
   return EXIT_SUCCESS;
 }
 

@@ -21,7 +21,8 @@ TextSettings parse_text(const char* what, int argc, char** argv, TextSettings se
   app.add_flag("--bf16-parameters", settings.bf16_parameters,
                "parameters in bf16, rounded at random, with no f32 beside them but the optimizer's means");
   app.add_option("--samples", settings.samples, "samples shown while it learns")->check(CLI::Range(0, 1000));
-  app.add_option("--temperature", settings.temperature, "of the samples; lower is safer")->check(positive_error);
+  app.add_option("--temperature", settings.temperature, "of the samples; lower values choose likelier characters")
+      ->check(positive_error);
   add_shared_options(app, settings);
   read_arguments(app, argc, argv, settings);
   if (settings.steps == 0) settings.steps = settings.data.empty() ? 300 : 3000;
@@ -106,13 +107,10 @@ void TextProgress::step(const Tensor& loss, double lr) {
   const double value = loss.item<double>(), weight = std::max(0.02, 1.0 / static_cast<double>(done_ + 1));
   loss_ += weight * (value - loss_);
   ++done_, ++done_here_;
-  const auto since = [](Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
   // On a terminal, one line is updated in place; in a file or pipe, a plain line is printed from time to time.
-  if (done_ < steps_ && since(shown_) < (terminal_ ? 0.2 : 10.0)) return;
+  if (done_ < steps_ && seconds_since(shown_) < (terminal_ ? 0.2 : 10.0)) return;
   shown_ = Clock::now();
-  const double per_step = since(started_) / static_cast<double>(done_here_);
+  const double per_step = seconds_since(started_) / static_cast<double>(done_here_);
   std::printf("%sstep %ld/%ld   loss %.3f   rate %.2g   %.0f characters/s   %.0f s left%s", terminal_ ? "\r" : "",
               long(done_), long(steps_), loss_, lr, static_cast<double>(characters_) / per_step,
               per_step * static_cast<double>(steps_ - done_), terminal_ ? "  \033[K" : "\n");

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "examples/training.h"
 
 namespace examples {
 
 struct TextSettings : Settings {
-  int64_t steps = 0;  // 0: chosen from the length of the text
+  int64_t steps = 0;  // 0: 3,000 with --data, else 300
   double dropout = 0;
   bool bf16_parameters = false;
   int64_t samples = 6;  // number of text samples printed during training

@@ -24,10 +24,6 @@ void on_interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// The user's current folder: `bazel run` starts programs in another folder and passes the user's in the environment.
 std::string user_path(const std::string& path) {
   const char* started_in = std::getenv("BUILD_WORKING_DIRECTORY");
@@ -53,7 +49,7 @@ void check_file(const std::string& option, const std::string& path) {
   std::error_code ignored;
   const auto kind = std::filesystem::status(path, ignored).type();
   if (kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular)
-    refuse_arguments(option + ": " + path + " is no file");
+    refuse_arguments(option + ": " + path + " is not a file");
   const std::string folder = std::filesystem::path(path).parent_path().string();
   check_folder(option, folder.empty() ? "." : folder);
 }
@@ -67,14 +63,18 @@ template <class Number> std::optional<Number> number_of(const std::string& text)
 
 std::string seed_error(const std::string& text) {
   if (number_of<uint64_t>(text)) return "";
-  return text + " is no whole number from 0 to 18446744073709551615";
+  return text + " is not a whole number from 0 to 18446744073709551615";
 }
 
 }  // namespace
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 std::string positive_error(const std::string& text) {
   const std::optional<double> value = number_of<double>(text);
-  return value && *value > 0 && std::isfinite(*value) ? "" : text + " is no number above 0";
+  return value && *value > 0 && std::isfinite(*value) ? "" : text + " is not a number above 0";
 }
 
 void add_shared_options(CLI::App& app, Settings& settings) {

@@ -124,6 +124,9 @@ template <class Model> weft::Tensor predict(Model& model, const weft::data::Tens
 /// The fraction of correct predictions.
 double accuracy(const weft::Tensor& predictions, const weft::data::TensorDataset<2>& dataset);
 
+/// The seconds since `start`.
+double seconds_since(std::chrono::steady_clock::time_point start);
+
 /// Runs `program`. An error becomes one line of output and an exit status.
 int run(int (*program)(int, char**), int argc, char** argv);
 

@@ -1,4 +1,4 @@
-"""The cases of bench/family_cases.cc in PyTorch, under the same names: one JSON line each."""
+"""The cases of bench/family_cases.cc and bench/linalg_cases.cc in PyTorch, under the same names: one JSON line each."""
 
 import argparse
 import json
