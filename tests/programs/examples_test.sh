@@ -20,15 +20,15 @@ refuses() {
   fi
 }
 
-refuses 2 "--seed: -1 is no whole number" "$mlp" --seed -1
-refuses 2 "--seed: 18446744073709551616 is no whole number" "$mlp" --seed 18446744073709551616
-refuses 2 "--lr: 0 is no number above 0" "$mlp" --lr 0
+refuses 2 "--seed: -1 is not a whole number" "$mlp" --seed -1
+refuses 2 "--seed: 18446744073709551616 is not a whole number" "$mlp" --seed 18446744073709551616
+refuses 2 "--lr: 0 is not a number above 0" "$mlp" --lr 0
 refuses 2 "--out: there is no folder $work/none" "$mlp" --out "$work/none"
 refuses 2 "--out: there is no folder $work/file" "$mlp" --out "$work/file"
 refuses 2 "--save: there is no folder $work/none" "$mlp" --save "$work/none/checkpoint"
-refuses 2 "--save: $work is no file" "$mlp" --save "$work"
+refuses 2 "--save: $work is not a file" "$mlp" --save "$work"
 refuses 1 "--batch-size 10000" "$mlp" --batch-size 10000
-refuses 2 "--temperature: nan is no number above 0" "$gpt" --temperature nan
+refuses 2 "--temperature: nan is not a number above 0" "$gpt" --temperature nan
 refuses 1 "$work: is a folder" "$gpt" --data "$work"
 ((failed == 0)) && echo "examples: mistakes are refused"
 exit "$failed"

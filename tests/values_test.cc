@@ -1,19 +1,19 @@
-// The examples of the documents that weft began with, one test each, in the order of the documents: every value that
-// they print. contract_test.cc has their rules.
+// The functions of tensors on inputs small enough to check by eye: every value, every shape, and what is printed.
+// conventions_test.cc has the rules.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <sstream>
 
+#include "tests/counting.h"
 #include "weft.h"
 
 namespace weft {
 namespace {
 
-using Values = std::vector<float>;
-
-Tensor counting(const Shape& shape) { return arange(1, checked_numel(shape) + 1).to(f32).reshape(shape); }
+using testing::counting;
+using testing::Values;
 
 void expect(const Tensor& x, const Shape& shape, const Values& values) {
   EXPECT_EQ(x.shape(), shape);
@@ -104,7 +104,7 @@ TEST(OperatorExamples, BiasAddition) {
   expect(counting({2, 3}) + tensor({10.0, 20.0, 30.0}), {2, 3}, {11, 22, 33, 14, 25, 36});
 }
 
-TEST(OperatorExamples, ComfortMath) {
+TEST(OperatorExamples, ClipAbsSqrtAndLog) {
   expect(tensor({-5.0, 0.5, 9.0}).clip(0.0, 1.0), {3}, {0, 0.5, 1});
   EXPECT_EQ(tensor({-2.0}).abs().item<float>(), 2);
   EXPECT_TRUE(std::isnan(tensor({-1.0}).sqrt().item<float>()));

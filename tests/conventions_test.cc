@@ -1,22 +1,21 @@
-// The seed contract: one test for each statement S1 to S27 that weft took over from the systems it learned from, and
-// one for each mistake found in them (M1 to M11). The statements are in the tests' names and comments.
+// The conventions of tensors, one test each: the test's name states the rule. values_test.cc has more values.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <sstream>
 
+#include "tests/counting.h"
 #include "tests/error_of.h"
 #include "weft.h"
 
 namespace weft {
 namespace {
 
-using Values = std::vector<float>;
+using testing::counting;
+using testing::Values;
 
-Tensor counting(const Shape& shape) { return arange(1, checked_numel(shape) + 1).to(f32).reshape(shape); }
-
-TEST(Contract, S1_ViewSharesStorageAndInfersOneSize) {
+TEST(Conventions, ViewSharesStorageAndInfersOneSize) {
   const Tensor a = counting({2, 3});
   const Tensor v = a.view({-1, 2});
   EXPECT_EQ(v.shape(), Shape({3, 2}));
@@ -24,12 +23,12 @@ TEST(Contract, S1_ViewSharesStorageAndInfersOneSize) {
   EXPECT_NE(error_of([&] { (void)a.t().view({6}); }).find("reshape"), std::string::npos);
 }
 
-TEST(Contract, S2_SqueezeRemovesOnlyASizeOfOne) {
+TEST(Conventions, SqueezeRemovesOnlyASizeOfOne) {
   EXPECT_EQ(zeros({1, 3}).squeeze(0).shape(), Shape({3}));
   EXPECT_EQ(zeros({1, 3}).squeeze(1).shape(), Shape({1, 3}));
 }
 
-TEST(Contract, S3_SqueezeAllAndUnsqueezeWithNegativeAxes) {
+TEST(Conventions, SqueezeAllRemovesEverySizeOfOneAndUnsqueezeTakesNegativeAxes) {
   EXPECT_EQ(zeros({1, 3, 1}).squeeze_all().shape(), Shape({3}));
   EXPECT_EQ(zeros({3}).unsqueeze(-1).shape(), Shape({3, 1}));
   EXPECT_EQ(zeros({3}).unsqueeze(-2).shape(), Shape({1, 3}));
@@ -37,7 +36,7 @@ TEST(Contract, S3_SqueezeAllAndUnsqueezeWithNegativeAxes) {
   EXPECT_THROW((void)zeros({3}).unsqueeze(-3), IndexError);
 }
 
-TEST(Contract, S4_TransposeSwapsTwoAxesWithoutACopyAndHasAGradient) {
+TEST(Conventions, TransposeSwapsTwoAxesWithoutACopyAndHasAGradient) {
   const Tensor a = parameter(counting({2, 3}));
   const Tensor t = a.transpose(0, 1);
   EXPECT_TRUE(t.shares_storage(a));
@@ -46,7 +45,7 @@ TEST(Contract, S4_TransposeSwapsTwoAxesWithoutACopyAndHasAGradient) {
   EXPECT_EQ(a.grad().to_vector<float>(), Values({1, 3, 5, 2, 4, 6}));
 }
 
-TEST(Contract, S5_SliceIsAViewWithAnyStepAndMayBeEmpty) {
+TEST(Conventions, SliceIsAViewWithAnyStepAndMayBeEmpty) {
   const Tensor s = counting({5});
   EXPECT_EQ(s.slice(0, 0, 5, 2).to_vector<float>(), Values({1, 3, 5}));
   EXPECT_EQ(s.slice(0, 4, std::nullopt, -2).to_vector<float>(), Values({5, 3, 1}));
@@ -54,7 +53,7 @@ TEST(Contract, S5_SliceIsAViewWithAnyStepAndMayBeEmpty) {
   EXPECT_EQ(s.slice(0, 3, 3).numel(), 0);
 }
 
-TEST(Contract, S6_UnfoldOverlapsBackwardSumsWritesAreRefused) {
+TEST(Conventions, UnfoldOverlapsSoBackwardSumsAndWritesAreRefused) {
   const Tensor x = parameter(counting({5}));
   x.unfold(0, 3, 1).sum().backward();
   EXPECT_EQ(x.grad().to_vector<float>(), Values({1, 2, 3, 2, 1}));
@@ -62,7 +61,7 @@ TEST(Contract, S6_UnfoldOverlapsBackwardSumsWritesAreRefused) {
   EXPECT_NE(error_of([&] { windows.fill_(1); }).find("overlap"), std::string::npos);
 }
 
-TEST(Contract, S7_BroadcastsAreStrideZeroViewsAlways) {
+TEST(Conventions, BroadcastsAreStrideZeroViewsAlways) {
   const Tensor v = counting({3});
   for (const Tensor& b : {v.broadcast({2, 3}), v.broadcast_like(zeros({2, 3})), v.broadcast_left({2})}) {
     EXPECT_TRUE(b.shares_storage(v));
@@ -72,7 +71,7 @@ TEST(Contract, S7_BroadcastsAreStrideZeroViewsAlways) {
   EXPECT_TRUE(scalar.broadcast({2, 2}).shares_storage(scalar));
 }
 
-TEST(Contract, S8_ReshapeCopiesOnlyWhenItMustAndKeepsHistory) {
+TEST(Conventions, ReshapeCopiesOnlyWhenItMustAndKeepsHistory) {
   const Tensor a = parameter(counting({2, 3}));
   EXPECT_TRUE(a.reshape({6}).shares_storage(a));
   const Tensor copied = a.t().reshape({6});
@@ -81,25 +80,25 @@ TEST(Contract, S8_ReshapeCopiesOnlyWhenItMustAndKeepsHistory) {
   EXPECT_EQ(a.grad().to_vector<float>(), Values({1, 3, 5, 2, 4, 6}));
 }
 
-TEST(Contract, S9_BroadcastingAlignsRightAndTakesZeroSizes) {
+TEST(Conventions, BroadcastingAlignsRightAndTakesZeroSizes) {
   EXPECT_EQ((ones({2, 1, 3}) + ones({1, 4, 1})).shape(), Shape({2, 4, 3}));
   EXPECT_EQ((zeros({0, 3}) + ones({3})).shape(), Shape({0, 3}));
   EXPECT_EQ((zeros({0, 3}) + ones({1, 1})).shape(), Shape({0, 3}));
 }
 
-TEST(Contract, S10_ViewDefaultsAreRowMajorAndZeroSizesHaveNoOffsetAndNoMask) {
+TEST(Conventions, ViewDefaultsAreRowMajorAndZeroSizesHaveNoOffsetAndNoMask) {
   EXPECT_EQ(View::contiguous({2, 3}).strides(), Strides({3, 1}));
   const View empty = View::create({0, 3}, {3, 1}, 5, View::Mask{{0, 0}, {1, 2}});
   EXPECT_EQ(empty.offset(), 0);
   EXPECT_FALSE(empty.has_mask());
 }
 
-TEST(Contract, S11_StridesAndMasksOfAnotherRankAreRefusedAtOnce) {
+TEST(Conventions, StridesAndMasksOfAnotherRankAreRefused) {
   EXPECT_THROW((void)View::create({2, 3}, {1}), Error);
   EXPECT_THROW((void)View::create({2, 3}, {3, 1}, 0, View::Mask{{0, 1}}), Error);
 }
 
-TEST(Contract, S12_NumelOfAScalarIsOneAndAxesAreChecked) {
+TEST(Conventions, NumelOfAScalarIsOneAndAxesAreChecked) {
   EXPECT_EQ(View().numel(), 1);
   const View v = View::contiguous({2, 3});
   EXPECT_EQ(v.dim(-1), 3);
@@ -108,53 +107,53 @@ TEST(Contract, S12_NumelOfAScalarIsOneAndAxesAreChecked) {
   EXPECT_THROW((void)v.stride(-3), IndexError);
 }
 
-TEST(Contract, S13_StridesOptIsEmptyUnderAPartialMask) {
+TEST(Conventions, StridesOptIsEmptyUnderAPartialMask) {
   EXPECT_TRUE(View::contiguous({3}).strides_opt().has_value());
   const View padded = View::contiguous({3}).pad({{1, 0}});
   EXPECT_FALSE(padded.strides_opt().has_value());
   EXPECT_FALSE(padded.is_strided());
 }
 
-TEST(Contract, S14_LinearIndexIsUncheckedAndHasACheckedTwin) {
+TEST(Conventions, LinearIndexIsUncheckedAndHasACheckedTwin) {
   const View v = View::contiguous({2, 3});
   EXPECT_EQ(v.linear_index({1, 5}), 8);
   EXPECT_THROW((void)v.linear_index_checked({1, 5}), IndexError);
   EXPECT_EQ(v.linear_index_checked({1, 2}), 5);
 }
 
-TEST(Contract, S15_IsValidRequiresTheRankAndIsTrueWithoutAMask) {
+TEST(Conventions, IsValidRequiresTheRankAndIsTrueWithoutAMask) {
   const View v = View::contiguous({3});
   EXPECT_TRUE(v.is_valid({2}));
   EXPECT_THROW((void)v.is_valid({0, 0}), IndexError);
   EXPECT_FALSE(v.pad({{1, 1}}).is_valid({0}));
 }
 
-TEST(Contract, S16_ReshapeMergesAndSplitsTogether) {
+TEST(Conventions, ReshapeMergesAndSplitsTogether) {
   const View strided = View::contiguous({2, 8, 6}).slice(1, 0, 4);  // [2, 4, 6], its last two axes mergeable
   ASSERT_TRUE(strided.reshape({2, 8, 3}).has_value());
   EXPECT_EQ(strided.reshape({2, 8, 3})->strides(), Strides({48, 3, 1}));
   EXPECT_FALSE(strided.reshape({48}).has_value());
 }
 
-TEST(Contract, S17_ExpandSetsStrideZeroAndTheContiguousFlagAnew) {
+TEST(Conventions, AnExpandedViewHasStrideZeroAndIsNotContiguous) {
   const View expanded = View().expand({2, 2});
   EXPECT_EQ(expanded.strides(), Strides({0, 0}));
   EXPECT_FALSE(expanded.is_contiguous());
 }
 
-TEST(Contract, S18_ShrinkMayBeEmpty) {
+TEST(Conventions, ShrinkMayBeEmpty) {
   EXPECT_EQ(zeros({2, 3}).shrink({{0, 2}, {1, 1}}).shape(), Shape({2, 0}));
   EXPECT_THROW((void)zeros({3}).shrink({{2, 1}}), Error);
 }
 
-TEST(Contract, S19_PadIsRealInEveryOpAndRefusesNegativeAmounts) {
+TEST(Conventions, PadIsRealInEveryOpAndRefusesNegativeAmounts) {
   const Tensor p = counting({3}).pad({{1, 2}});
   EXPECT_EQ((p + 1.0).to_vector<float>(), Values({1, 2, 3, 4, 1, 1}));
   EXPECT_EQ(matmul(p, ones({6})).item<float>(), 6);
   EXPECT_THROW((void)zeros({3}).pad({{-1, 0}}), Error);
 }
 
-TEST(Contract, S20_OperatorsNeverChangeOperandsAndTakeAllScalarForms) {
+TEST(Conventions, OperatorsNeverChangeOperandsAndTakeAllScalarForms) {
   const Tensor a = tensor({1.0, 2.0, 4.0});
   for (const auto& [result, expected] : std::vector<std::pair<Tensor, Values>>{{a + 1, {2, 3, 5}},
                                                                                {1 + a, {2, 3, 5}},
@@ -168,12 +167,12 @@ TEST(Contract, S20_OperatorsNeverChangeOperandsAndTakeAllScalarForms) {
   EXPECT_EQ(a.to_vector<float>(), Values({1, 2, 4}));
 }
 
-TEST(Contract, S21_TheErrorNamesTheOpAndBothShapes) {
+TEST(Conventions, TheErrorNamesTheOpAndBothShapes) {
   const std::string text = error_of([] { (void)(zeros({2, 3}) + zeros({2})); });
   for (const char* word : {"add", "[2, 3]", "[2]"}) EXPECT_NE(text.find(word), std::string::npos) << text;
 }
 
-TEST(Contract, S22_Ieee754IsUntouchedAndOperandsAreNotExpandedInMemory) {
+TEST(Conventions, DivisionByZeroFollowsIeee754AndOperandsAreNotExpandedInMemory) {
   const Tensor q = tensor({1.0, -1.0, 0.0}) / zeros({3});
   EXPECT_EQ(q[0].item<float>(), std::numeric_limits<float>::infinity());
   EXPECT_EQ(q[1].item<float>(), -std::numeric_limits<float>::infinity());
@@ -186,7 +185,7 @@ TEST(Contract, S22_Ieee754IsUntouchedAndOperandsAreNotExpandedInMemory) {
   EXPECT_LT(memory_stats().peak_bytes - before, 2 * product.numel() * 4);
 }
 
-TEST(Contract, S23_ClipThrowsWhereMinIsAboveMaxOrReturnsTheError) {
+TEST(Conventions, ClipRefusesAMinAboveMaxAndSqrtAndLogFollowIeee754) {
   EXPECT_EQ(tensor({-5.0, 0.5, 9.0}).clip(0.0, 1.0).to_vector<float>(), Values({0, 0.5, 1}));
   EXPECT_THROW((void)zeros({1}).clip(2.0, 1.0), Error);
   EXPECT_FALSE(attempt([] { return zeros({1}).clip(2.0, 1.0); }));
@@ -194,7 +193,7 @@ TEST(Contract, S23_ClipThrowsWhereMinIsAboveMaxOrReturnsTheError) {
   EXPECT_EQ(log(zeros({1})).item<float>(), -std::numeric_limits<float>::infinity());
 }
 
-TEST(Contract, S24_AllFourOperatorsBroadcastAndReductionsTakeAxes) {
+TEST(Conventions, AllFourOperatorsBroadcastAndReductionsTakeAxes) {
   const Tensor m = counting({2, 3}), r = tensor({1.0, 2.0, 4.0});
   EXPECT_EQ((m - r).to_vector<float>(), Values({0, 0, -1, 3, 3, 2}));
   EXPECT_EQ((m * r).to_vector<float>(), Values({1, 4, 12, 4, 10, 24}));
@@ -203,33 +202,33 @@ TEST(Contract, S24_AllFourOperatorsBroadcastAndReductionsTakeAxes) {
   EXPECT_EQ(m.mean(1).to_vector<float>(), Values({2, 5}));
 }
 
-TEST(Contract, S25_CopyingTheHandleSharesCloneCopies) {
+TEST(Conventions, CopyingTheHandleSharesCloneCopies) {
   const Tensor a = ones({2});
   const Tensor handle = a;
   EXPECT_TRUE(handle.is_same(a));
   EXPECT_FALSE(a.clone().shares_storage(a));
 }
 
-TEST(Contract, S26_ResultsStayOnTheDeviceOfTheirInputs) {
+TEST(Conventions, ResultsStayOnTheDeviceOfTheirInputs) {
   const Tensor a = ones({2});
   EXPECT_EQ((a + a).device(), a.device());
   EXPECT_EQ(a.view({2, 1}).device(), a.device());
 }
 
-TEST(Contract, S27_PrintsExactly) {
+TEST(Conventions, PrintsFourDigitsNestedBracketsAndTheDtype) {
   std::ostringstream text;
   text << tensor({{1.0, 2.0}, {3.0, 4.0}});
   EXPECT_EQ(text.str(), "Tensor([[1.0000, 2.0000],\n        [3.0000, 4.0000]], dtype=f32)");
 }
 
-TEST(Contract, M1_TraversalIsByNodeSoDiamondsAndViewsKeepAllPaths) {
+TEST(Conventions, GradientsFlowAlongEveryPathOfDiamondsAndViews) {
   const Tensor x = parameter(tensor({3.0}));
   const Tensor v = x.view({1, 1});  // the same buffer, another node
   (v.sum() * x.sum() + v.sum()).backward();
   EXPECT_EQ(x.grad().item<float>(), 7);
 }
 
-TEST(Contract, M2_ViewsOfViewsAfterExpandReadTheirOwnMemory) {
+TEST(Conventions, ViewsOfViewsAfterExpandReadTheirOwnMemory) {
   const Tensor scalar = full({}, 2.0);
   EXPECT_EQ(scalar.expand({2, 2}).reshape({4}).to_vector<float>(), Values({2, 2, 2, 2}));
   Tensor base = zeros({4});
@@ -238,23 +237,23 @@ TEST(Contract, M2_ViewsOfViewsAfterExpandReadTheirOwnMemory) {
   EXPECT_EQ(view.to_vector<float>(), Values({3, 3}));
 }
 
-TEST(Contract, M3_MergeThenSplitOfAStridedTensorIsAView) {
+TEST(Conventions, MergeThenSplitOfAStridedTensorIsAView) {
   const Tensor x = counting({2, 8, 6}).slice(1, 0, 4);
   EXPECT_TRUE(x.view({2, 8, 3}).shares_storage(x));
 }
 
-TEST(Contract, M4_UnsqueezeCountsNegativeAxesFromTheNewRank) {
+TEST(Conventions, UnsqueezeCountsNegativeAxesFromTheNewRank) {
   EXPECT_EQ(zeros({2, 3}).unsqueeze(-1).shape(), Shape({2, 3, 1}));
 }
 
-TEST(Contract, M5_SlicesClampAndStepBackwards) {
+TEST(Conventions, SlicesClampAndStepBackwards) {
   const Tensor s = counting({5});
   EXPECT_EQ(s.slice(0, -100, 100).numel(), 5);
   EXPECT_EQ(s.slice(0, std::nullopt, std::nullopt, -1).to_vector<float>(), Values({5, 4, 3, 2, 1}));
   EXPECT_EQ(s.slice(0, 4, 2).numel(), 0);
 }
 
-TEST(Contract, M6_GradientsAtTiesZerosAndBounds) {
+TEST(Conventions, GradientsAreSharedAtTiesExactAtZerosAndOneAtBounds) {
   auto gradient_at = [](const Values& at, const std::function<Tensor(const Tensor&)>& f) {
     const Tensor x = parameter(from_vector(at));
     f(x).sum().backward();
@@ -272,7 +271,7 @@ TEST(Contract, M6_GradientsAtTiesZerosAndBounds) {
             Values({std::numeric_limits<float>::infinity()}));
 }
 
-TEST(Contract, M7_LossesAverageOverElementsAndStayStable) {
+TEST(Conventions, LossesAverageOverElementsAndStayStable) {
   const Tensor x = tensor({{1.0, 2.0}, {3.0, 4.0}}), y = zeros({2, 2});
   EXPECT_FLOAT_EQ(nn::l1_loss(x, y).item<float>(), 2.5f);
   EXPECT_FLOAT_EQ(nn::mse_loss(x, y).item<float>(), 7.5f);
@@ -283,7 +282,7 @@ TEST(Contract, M7_LossesAverageOverElementsAndStayStable) {
   EXPECT_EQ(nn::Linear(3, 2).parameters()[1].shape(), Shape({2}));
 }
 
-TEST(Contract, M7_AdamsFirstStepIsTheLearningRate) {
+TEST(Conventions, AdamsFirstStepIsTheLearningRate) {
   Tensor w = parameter(tensor({1.0}, f64));
   optim::Adam adam({w}, {.lr = 0.1, .eps = 0});
   (w * 3.0).sum().backward();
@@ -291,26 +290,26 @@ TEST(Contract, M7_AdamsFirstStepIsTheLearningRate) {
   EXPECT_NEAR(w.item<double>(), 0.9, 1e-12);
 }
 
-TEST(Contract, M8_DivisionByNegativeZeroAndOfNan) {
+TEST(Conventions, DivisionByNegativeZeroIsNegativeInfinityAndNanStays) {
   EXPECT_EQ((tensor({1.0}) / tensor({-0.0})).item<float>(), -std::numeric_limits<float>::infinity());
   const Tensor nan = zeros({1}) / zeros({1});
   EXPECT_TRUE(std::isnan((nan / zeros({1})).item<float>()));
 }
 
-TEST(Contract, M9_ANonContiguousViewIsSavedInLogicalOrder) {
-  const std::string path = ::testing::TempDir() + "/weft_contract.safetensors";
+TEST(Conventions, ANonContiguousViewIsSavedInLogicalOrder) {
+  const std::string path = ::testing::TempDir() + "/weft_conventions.safetensors";
   const Tensor a = counting({2, 3});
   io::save_safetensors(path, {{"t", a.t()}});
   EXPECT_EQ(io::load_safetensors(path).at("t").to_vector<float>(), Values({1, 4, 2, 5, 3, 6}));
 }
 
-TEST(Contract, M10_AxisChecksAreSigned) {
+TEST(Conventions, AxesBelowTheFirstAreRefusedAsThoseBeyondTheLast) {
   EXPECT_THROW((void)zeros({2, 3}).sum(-3), IndexError);
   EXPECT_THROW((void)full({}, 1.0).sum(1), IndexError);  // a tensor without axes takes 0 and -1
   EXPECT_THROW((void)zeros({2}).squeeze(-2), IndexError);
 }
 
-TEST(Contract, M11_NoOpIgnoresTheMask) {
+TEST(Conventions, EveryOpReadsThePaddingOfAView) {
   const Tensor p = parameter(counting({2, 2}));
   const Tensor padded = p.pad({{1, 0}, {0, 1}});  // [[0, 0, 0], [1, 2, 0], [3, 4, 0]]
   EXPECT_EQ(padded.max(0).to_vector<float>(), Values({3, 4, 0}));
