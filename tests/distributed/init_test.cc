@@ -7,7 +7,7 @@ namespace weft::test {
 namespace {
 
 TEST(Init, KeepsTheNumberOfThreadsThatWasChosenBefore) {
-  const int cores = num_threads();  // a number that could also be nobody's choice
+  const int cores = num_threads();  // must count as chosen, although it is the default
   set_num_threads(cores);
   (void)group();
   EXPECT_EQ(num_threads(), cores);

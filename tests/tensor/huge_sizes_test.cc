@@ -47,7 +47,9 @@ TEST(HugeSizes, AreRefusedWhereAnExpandedViewIsCopied) {
   EXPECT_NE(error_of([&] { wide.contiguous(); }), "");
   const char* const text = "to_vector([4611686018427387904] f32): out of memory: a list of 4611686018427387904 values";
   EXPECT_EQ(error_of<MemoryError>([&] { wide.to_vector<float>(); }), text);
+#ifndef __SANITIZE_ADDRESS__  // whose operator new ends the process where it should throw
   EXPECT_EQ(error_of<MemoryError>([&] { wide.to_vector<bool>(); }), text);
+#endif
   EXPECT_NE(error_of([&] { ones({2}).pad({{0, kHuge}}).clone(); }), "");
   EXPECT_NE(error_of([&] { conv2d(ones({1, 1, 3, 3}), ones({1, 1, 3, 3}), {}, {.padding = int64_t{1} << 30}); }), "");
 }
