@@ -7,19 +7,19 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class T> struct Adagrad {
+template <class T, bool kDecays> struct Adagrad {
   T rate, eps, weight_decay;
   void operator()(T& p, const T& grad, T& sum) const {
-    const T g = decayed(grad, weight_decay, p);
+    const T g = decayed<kDecays>(grad, weight_decay, p);
     sum += g * g;
     p -= rate * (g / (std::sqrt(sum) + eps));
   }
 };
 
-template <class T> struct Adadelta {
+template <class T, bool kDecays> struct Adadelta {
   T lr, rho, fresh, eps, weight_decay;
   void operator()(T& p, const T& grad, T& square, T& change) const {
-    const T g = decayed(grad, weight_decay, p);
+    const T g = decayed<kDecays>(grad, weight_decay, p);
     square = rho * square + fresh * g * g;
     const T d = std::sqrt(change + eps) / std::sqrt(square + eps) * g;
     change = rho * change + fresh * d * d;
@@ -27,10 +27,10 @@ template <class T> struct Adadelta {
   }
 };
 
-template <class T> struct Adamax {
+template <class T, bool kDecays> struct Adamax {
   T rate, fresh1, beta2, eps, weight_decay;
   void operator()(T& p, const T& grad, T& average, T& largest) const {
-    const T g = decayed(grad, weight_decay, p);
+    const T g = decayed<kDecays>(grad, weight_decay, p);
     average += fresh1 * (g - average);
     largest = larger(beta2 * largest, std::abs(g) + eps);
     p -= rate * (average / largest);
@@ -38,17 +38,17 @@ template <class T> struct Adamax {
 };
 
 /// The mean and the mean square of NAdam and RAdam.
-template <class T> struct Moments {
+template <class T, bool kDecays> struct Moments {
   T fresh1, beta2, fresh2, shrink, weight_decay;
   explicit Moments(const auto& o)
       : fresh1(static_cast<T>(1 - o.beta1)),
         beta2(static_cast<T>(o.beta2)),
         fresh2(static_cast<T>(1 - o.beta2)),
         shrink(static_cast<T>(o.decoupled_weight_decay ? 1 - o.lr * o.weight_decay : 1.0)),
-        weight_decay(static_cast<T>(o.decoupled_weight_decay ? 0.0 : o.weight_decay)) {}
+        weight_decay(static_cast<T>(o.weight_decay)) {}
   /// Decays p, and returns the gradient.
   T update(T& p, T grad, T& average, T& square) const {
-    const T g = decayed(grad, weight_decay, p);
+    const T g = decayed<kDecays>(grad, weight_decay, p);
     p *= shrink;
     average += fresh1 * (g - average);
     square = beta2 * square + fresh2 * g * g;
@@ -56,8 +56,8 @@ template <class T> struct Moments {
   }
 };
 
-template <class T> struct NAdam {
-  Moments<T> moments;
+template <class T, bool kDecays> struct NAdam {
+  Moments<T, kDecays> moments;
   T gradient_rate, average_rate, root_correction, eps;
   void operator()(T& p, const T& grad, T& average, T& square) const {
     const T g = moments.update(p, grad, average, square);
@@ -65,8 +65,8 @@ template <class T> struct NAdam {
   }
 };
 
-template <class T> struct RAdam {
-  Moments<T> moments;
+template <class T, bool kDecays> struct RAdam {
+  Moments<T, kDecays> moments;
   T rate, eps;
   void operator()(T& p, const T& grad, T& average, T& square) const {
     moments.update(p, grad, average, square);
@@ -75,8 +75,8 @@ template <class T> struct RAdam {
 };
 
 /// RAdam while the variance of its rate is unknown.
-template <class T> struct RAdamWarmup {
-  Moments<T> moments;
+template <class T, bool kDecays> struct RAdamWarmup {
+  Moments<T, kDecays> moments;
   T rate;
   void operator()(T& p, const T& grad, T& average, T& square) const {
     moments.update(p, grad, average, square);
@@ -107,17 +107,17 @@ double correction(double beta, int64_t step) { return 1 - std::pow(beta, static_
 
 void op::AdagradStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& sum) const {
   const double rate = lr / (1 + static_cast<double>(step - 1) * lr_decay);
-  visit_precision(parameter.dtype, [&]<class T>() {
-    run_step<T>(Adagrad<T>{static_cast<T>(rate), static_cast<T>(eps), static_cast<T>(weight_decay)}, parameter,
+  visit_step(parameter.dtype, weight_decay, [&]<class T, bool kDecays>() {
+    run_step<T>(Adagrad<T, kDecays>{static_cast<T>(rate), static_cast<T>(eps), static_cast<T>(weight_decay)}, parameter,
                 gradient, sum);
   });
 }
 
 void op::AdadeltaStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& square,
                            const Operand& change) const {
-  visit_precision(parameter.dtype, [&]<class T>() {
-    const Adadelta<T> adadelta{static_cast<T>(lr), static_cast<T>(rho), static_cast<T>(1 - rho), static_cast<T>(eps),
-                               static_cast<T>(weight_decay)};
+  visit_step(parameter.dtype, weight_decay, [&]<class T, bool kDecays>() {
+    const Adadelta<T, kDecays> adadelta{static_cast<T>(lr), static_cast<T>(rho), static_cast<T>(1 - rho),
+                                        static_cast<T>(eps), static_cast<T>(weight_decay)};
     run_step<T>(adadelta, parameter, gradient, square, change);
   });
 }
@@ -125,9 +125,9 @@ void op::AdadeltaStep::cpu(const Operand& parameter, const Operand& gradient, co
 void op::AdamaxStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average,
                          const Operand& largest) const {
   const double rate = lr / correction(beta1, step);
-  visit_precision(parameter.dtype, [&]<class T>() {
-    const Adamax<T> adamax{static_cast<T>(rate), static_cast<T>(1 - beta1), static_cast<T>(beta2), static_cast<T>(eps),
-                           static_cast<T>(weight_decay)};
+  visit_step(parameter.dtype, weight_decay, [&]<class T, bool kDecays>() {
+    const Adamax<T, kDecays> adamax{static_cast<T>(rate), static_cast<T>(1 - beta1), static_cast<T>(beta2),
+                                    static_cast<T>(eps), static_cast<T>(weight_decay)};
     run_step<T>(adamax, parameter, gradient, average, largest);
   });
 }
@@ -138,12 +138,12 @@ void op::NAdamStep::cpu(const Operand& parameter, const Operand& gradient, const
     return beta1 * (1 - 0.5 * std::pow(0.96, static_cast<double>(t) * momentum_decay));
   };
   const double now = momentum(step), next = momentum(step + 1);
-  visit_precision(parameter.dtype, [&]<class T>() {
-    const NAdam<T> nadam{.moments = Moments<T>(*this),
-                         .gradient_rate = static_cast<T>(lr * (1 - now) / (1 - product)),
-                         .average_rate = static_cast<T>(lr * next / (1 - product * next)),
-                         .root_correction = static_cast<T>(std::sqrt(correction(beta2, step))),
-                         .eps = static_cast<T>(eps)};
+  visit_step(parameter.dtype, decoupled_weight_decay ? 0 : weight_decay, [&]<class T, bool kDecays>() {
+    const NAdam<T, kDecays> nadam{.moments = Moments<T, kDecays>(*this),
+                                  .gradient_rate = static_cast<T>(lr * (1 - now) / (1 - product)),
+                                  .average_rate = static_cast<T>(lr * next / (1 - product * next)),
+                                  .root_correction = static_cast<T>(std::sqrt(correction(beta2, step))),
+                                  .eps = static_cast<T>(eps)};
     run_step<T>(nadam, parameter, gradient, average, square);
   });
 }
@@ -155,13 +155,13 @@ void op::RAdamStep::cpu(const Operand& parameter, const Operand& gradient, const
   const double rate = lr / correction(beta1, step);
   const double rectified =
       std::sqrt((length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length) * correction2);
-  visit_precision(parameter.dtype, [&]<class T>() {
-    const Moments<T> moments(*this);
+  visit_step(parameter.dtype, decoupled_weight_decay ? 0 : weight_decay, [&]<class T, bool kDecays>() {
+    const Moments<T, kDecays> moments(*this);
     if (length > 5)
-      run_step<T>(RAdam<T>{moments, static_cast<T>(rate * rectified), static_cast<T>(eps)}, parameter, gradient,
-                  average, square);
+      run_step<T>(RAdam<T, kDecays>{moments, static_cast<T>(rate * rectified), static_cast<T>(eps)}, parameter,
+                  gradient, average, square);
     else
-      run_step<T>(RAdamWarmup<T>{moments, static_cast<T>(rate)}, parameter, gradient, average, square);
+      run_step<T>(RAdamWarmup<T, kDecays>{moments, static_cast<T>(rate)}, parameter, gradient, average, square);
   });
 }
 

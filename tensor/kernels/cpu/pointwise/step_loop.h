@@ -39,9 +39,20 @@ template <class T, class F, std::same_as<Operand>... Operands> void run_step(con
   strided_loop(list, sizeof...(Operands), kStepGrain, rows, &f);
 }
 
-/// The gradient with `decay` times the parameter added. Nothing is added where decay is 0: a parameter may be infinite.
-template <class T> T decayed(T gradient, T decay, T parameter) {
-  return gradient + (decay == T(0) ? T(0) : decay * parameter);
+/// The gradient with `decay` times the parameter added; the gradient alone without decay, where a product with 0 would
+/// make NaN of an infinite parameter.
+template <bool kDecays, class T> T decayed(T gradient, [[maybe_unused]] T decay, [[maybe_unused]] T parameter) {
+  if constexpr (kDecays)
+    return gradient + decay * parameter;
+  else
+    return gradient;
+}
+
+/// f<T, kDecays>() for the parameter's type and whether weight decay is added to the gradient.
+template <class F> void visit_step(DType dtype, double weight_decay, const F& f) {
+  visit_precision(dtype, [&]<class T>() {
+    weight_decay == 0 ? f.template operator()<T, false>() : f.template operator()<T, true>();
+  });
 }
 
 /// The maximum; NaN where either is.

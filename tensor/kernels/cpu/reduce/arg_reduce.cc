@@ -28,6 +28,9 @@ template <bool kLargest, class V> bool beats(V a, V b) {
   return kLargest ? a > b : a < b;
 }
 
+/// A stride of 1, known to the compiler.
+constexpr std::integral_constant<int64_t, 1> kOne;
+
 /// Where `value`, which is among the `length` elements, comes first; any NaN for NaN. A stride of 1 is known as such to
 /// the compiler, which then looks at many elements at once.
 template <class T, class Stride> int64_t first_of(CompareType<T> value, const T* row, Stride stride, int64_t length) {
@@ -156,15 +159,15 @@ template <class T, bool kLargest> [[gnu::noinline]] Best<T> best_of_row(const T*
   }
   const T* found = row + block * stride;
   const int64_t left = std::min(kRowBlock, length - block);
-  const int64_t position = block + (stride == 1 ? first_of<T>(best, found, std::integral_constant<int64_t, 1>{}, left)
-                                                : first_of<T>(best, found, stride, left));
+  const int64_t position =
+      block + (stride == 1 ? first_of<T>(best, found, kOne, left) : first_of<T>(best, found, stride, left));
   return {static_cast<V>(row[position * stride]), position};  // not `best`, which may be the other zero
 }
 
-/// Up to kColumns neighbouring columns at once, row by row.
+/// Up to kColumns neighbouring columns at once, row by row. A stride of 1 is known as such to the compiler.
 constexpr int64_t kColumns = 256;
-template <class T, bool kLargest>
-[[gnu::noinline]] void best_of_columns(const T* first, int64_t column_stride, int64_t columns, int64_t row_stride,
+template <class T, bool kLargest, class Stride>
+[[gnu::noinline]] void best_of_columns(const T* first, Stride column_stride, int64_t columns, int64_t row_stride,
                                        int64_t rows, CompareType<T>* best, int64_t* position) {
   using V = CompareType<T>;
   for (int64_t j = 0; j < columns; ++j) {
@@ -200,8 +203,22 @@ template <class T> class Results {
       if (value_ != nullptr) value_[value.in()] = static_cast<T>(best.value);
     }
   }
+  /// The results of `count` outputs from `begin` on.
+  void write(int64_t begin, int64_t count, const CompareType<T>* best, const int64_t* position) const {
+    if (indices_to_.outer.rank > 1 || values_to_.outer.rank > 1)
+      return write(begin, begin + count, [&](int64_t i) { return Best<T>{best[i - begin], position[i - begin]}; });
+    put(index_, indices_to_, begin, count, position);
+    if (value_ != nullptr) put(value_, values_to_, begin, count, best);
+  }
 
  private:
+  /// Elements that are the same distance apart.
+  template <class O, class V> static void put(O* to, const RowView& view, int64_t begin, int64_t count, const V* from) {
+    const int64_t step = view.outer.rank > 0 ? view.outer.inner().in : 0;
+    O* const first = to + begin * step;
+    for (int64_t i = 0; i < count; ++i) first[i * step] = static_cast<O>(from[i]);
+  }
+
   RowView indices_to_, values_to_;
   int64_t* index_;
   T* value_;
@@ -222,8 +239,8 @@ void along_short_rows(const RowView& rows, int64_t stride, const T* data, const 
     for (; tile < end; ++tile) {
       const int64_t first = tile * kColumns, lines = std::min(kColumns, count - first);
       to_columns<T>(data + first * apart, apart, stride, columns.data(), kColumns, lines, length);
-      best_of_columns<T, kLargest>(columns.data(), 1, lines, kColumns, length, best, position);
-      results.write(first, first + lines, [&](int64_t i) { return Best<T>{best[i - first], position[i - first]}; });
+      best_of_columns<T, kLargest>(columns.data(), kOne, lines, kColumns, length, best, position);
+      results.write(first, lines, best, position);
     }
   });
 }
@@ -260,9 +277,12 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
     for (int64_t g = begin; g < end; ++g) {
       const int64_t skipped = g % groups * width, first = g / groups * next.size + skipped;
       const int64_t columns = std::min(width, next.size - skipped);
-      best_of_columns<T, kLargest>(data + NestWalk(rows.outer, first).in(), next.in, columns, stride, length, best,
-                                   position);
-      results.write(first, first + columns, [&](int64_t i) { return Best<T>{best[i - first], position[i - first]}; });
+      const T* const from = data + NestWalk(rows.outer, first).in();
+      if (next.in == 1)
+        best_of_columns<T, kLargest>(from, kOne, columns, stride, length, best, position);
+      else
+        best_of_columns<T, kLargest>(from, next.in, columns, stride, length, best, position);
+      results.write(first, columns, best, position);
     }
   });
 }
