@@ -53,7 +53,6 @@ struct Training {
   optim::AdamW optimizer;
   optim::OneCycle schedule;
   examples::Progress progress;
-  std::map<std::string, std::string> fields;  // of the progress, in checkpoints
 
   // Each image is shifted by up to two pixels every time it is loaded, so the network never sees the same image twice.
   Training(const examples::Settings& s, const distributed::Group& group, const data::TensorDataset<2>& digits)
@@ -97,16 +96,10 @@ struct Training {
   }
 
   io::CheckpointParts parts() {
-    return {.model = &model, .optimizer = &optimizer, .schedule = &schedule, .loader = &loader, .fields = &fields};
+    return {.model = &model, .optimizer = &optimizer, .schedule = &schedule, .loader = &loader};
   }
-  void save() {
-    fields = progress.fields();
-    distributed::save_checkpoint(parallel.group(), settings.save, parts());
-  }
-  void resume() {
-    io::load_checkpoint(settings.resume, parts());
-    progress.restore(fields);
-  }
+  void save() { examples::save(parallel.group(), settings.save, parts(), progress); }
+  void resume() { examples::resume(settings.resume, parts(), progress); }
 };
 
 static int train(int argc, char** argv) {

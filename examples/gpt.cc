@@ -65,7 +65,6 @@ struct Training {
   optim::AdamW optimizer;
   optim::LinearWarmup schedule;
   examples::TextProgress progress;
-  std::map<std::string, std::string> fields;  // of the progress, in checkpoints
 
   Training(const examples::TextSettings& s, const distributed::Group& group)
       : settings(s),
@@ -119,17 +118,9 @@ struct Training {
     return !stopped;
   }
 
-  io::CheckpointParts parts() {
-    return {.model = &model, .optimizer = &optimizer, .schedule = &schedule, .fields = &fields};
-  }
-  void save() {
-    fields = progress.fields();
-    distributed::save_checkpoint(parallel.group(), settings.save, parts());
-  }
-  void resume() {
-    io::load_checkpoint(settings.resume, parts());
-    progress.restore(fields);
-  }
+  io::CheckpointParts parts() { return {.model = &model, .optimizer = &optimizer, .schedule = &schedule}; }
+  void save() { examples::save(parallel.group(), settings.save, parts(), progress); }
+  void resume() { examples::resume(settings.resume, parts(), progress); }
 };
 
 static int train(int argc, char** argv) {

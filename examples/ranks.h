@@ -20,4 +20,21 @@ weft::Tensor mean_over(const weft::distributed::Group& group, const weft::Tensor
 /// (n, ...) -> (ranks n, ...): concatenates the rows of every rank.
 weft::Tensor gathered(const weft::distributed::Group& group, const weft::Tensor& rows);
 
+/// Saves `parts` and the progress (Progress or TextProgress) to `path`; rank 0 writes.
+template <class AnyProgress>
+void save(const weft::distributed::Group& group, const std::string& path, weft::io::CheckpointParts parts,
+          const AnyProgress& progress) {
+  auto fields = progress.fields();
+  parts.fields = &fields;
+  weft::distributed::save_checkpoint(group, path, parts);
+}
+/// Loads what save() saved.
+template <class AnyProgress>
+void resume(const std::string& path, weft::io::CheckpointParts parts, AnyProgress& progress) {
+  std::map<std::string, std::string> fields;
+  parts.fields = &fields;
+  weft::io::load_checkpoint(path, parts);
+  progress.restore(fields);
+}
+
 }  // namespace examples

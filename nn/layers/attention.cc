@@ -186,7 +186,7 @@ AttentionOptions MultiheadAttention::attention_options(const AttentionMask& mask
 AttentionOutput MultiheadAttention::attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
                                                            const AttentionOptions& options) const {
   Tensor scores = matmul(q * (1 / std::sqrt(static_cast<double>(depth()))), transpose(k, -2, -1));
-  Tensor sees = adjoint::attention_mask(options, scores.shape());
+  Tensor sees = internal::attention_mask(options, scores.shape());
   if (options.causal) sees = causal_mask(scores.size(-2), scores.size(-1), q.device());
   Tensor p;
   if (sees.defined()) {

@@ -57,7 +57,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   const Shape batch = broadcast_shapes(broadcast_shapes(batch_of(q), batch_of(k)), batch_of(v));
   const int64_t rows = q.size(-2), columns = k.size(-2);
   if (v.size(-2) != columns) throw ShapeError(text("k and v differ in length: ", columns, " and ", v.size(-2)));
-  const Tensor mask = adjoint::attention_mask(options, with(batch, rows, columns));
+  const Tensor mask = internal::attention_mask(options, with(batch, rows, columns));
   const op::Attention op{setting_of(options, q.device(), q.size(-1), checked_numel(with(batch, rows, 1)), columns)};
   return dispatch::apply(op, broadcast_where_needed(q, with(batch, rows, q.size(-1))),
                          broadcast_where_needed(k, with(batch, columns, k.size(-1))),
@@ -75,7 +75,7 @@ Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions
   return flatten(transpose(scaled_dot_product_attention(part(0), part(1), part(2), options), -3, -2), -2, -1);
 }
 
-Tensor adjoint::attention_mask(const AttentionOptions& options, const Shape& scores) {
+Tensor internal::attention_mask(const AttentionOptions& options, const Shape& scores) {
   const Tensor& mask = options.mask;
   if (!mask.defined()) return mask;
   if (options.causal) throw Error("there is a mask and `causal`; give one of them");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
@@ -18,6 +19,7 @@ inline constexpr int64_t kLongestSum = 1 << 18, kLongestOfFew = 1 << 16, kPartOf
 inline bool has_few_results(int64_t rows, int64_t columns) {
   return rows <= kFewResults && columns <= kFewResults / rows;
 }
+/// Few results of f64 are taken in parts as well: threads share these, and each is a narrow_product().
 template <class T> bool is_long_sum(const Matrix<const T>& a, const Matrix<const T>& b) {
   if (has_few_results(a.rows, b.columns)) return a.columns > kLongestOfFew;
   return std::is_same_v<Compute<T>, float> && a.columns > kLongestSum;
@@ -28,7 +30,7 @@ template <class T> void part_product(const Matrix<const T>& a, const Matrix<cons
   if constexpr (!is_half<T>) {
     gemm<T>(a, b, c);
   } else {
-    if (narrow_product<T, float>(a, b, c, false)) return;
+    if (!loops_forced() && narrow_product<T, float>(a, b, c, false)) return;
     const Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
     const auto wide_a = row_major(left.data(), a.rows, a.columns);
     const auto wide_b = row_major(right.data(), b.columns, b.rows).transposed();
