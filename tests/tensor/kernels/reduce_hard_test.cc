@@ -134,6 +134,28 @@ TEST(ReduceHard, NormNeitherOverflowsNorVanishes) {
   EXPECT_EQ(norms.memory[1], 10);
 }
 
+// Along each axis, in rows of each length that has a way of its own.
+TEST(ReduceHard, NormsOfOrdinaryAndExtremeRowsSideBySide) {
+  const std::vector<double> scales = {1, 0, 1e200, 1e-200, -3, 1e-320, 1e150, 0};
+  const auto count = static_cast<int64_t>(scales.size());
+  for (const int64_t length : {1, 3, 30, 500, 20000})
+    for (const bool is_transposed : {false, true}) {
+      const View view = View::contiguous(is_transposed ? Shape{length, count} : Shape{count, length});
+      std::vector<double> values(static_cast<size_t>(count * length));
+      for (int64_t i = 0; i < count; ++i)
+        for (int64_t j = 0; j < length; ++j)
+          values[static_cast<size_t>(is_transposed ? j * count + i : i * length + j)] = scales[static_cast<size_t>(i)];
+      Array<double> norms{std::vector<double>(scales.size(), 7.0),
+                          View::contiguous(is_transposed ? Shape{1, count} : Shape{count, 1})};
+      kNorm(Operand{values.data(), &view, f64}, IntList{is_transposed ? 0 : 1}, norms.operand());
+      for (size_t i = 0; i < scales.size(); ++i) {
+        const double expected = std::abs(scales[i]) * std::sqrt(static_cast<double>(length));
+        EXPECT_NEAR(norms.memory[i], expected, (scales[i] < 1e-300 ? 1e-3 : 1e-12) * expected)
+            << "row " << i << " of " << length;
+      }
+    }
+}
+
 TEST(ReduceHard, NaNIsNotZero) {
   Array<float> x{{0.0f, kNaN}, View::contiguous({2})};
   Array<uint8_t> out{{7}, View::contiguous({1})};

@@ -293,19 +293,23 @@ void run_repeated(const Operand* list, const Plan& plan, int64_t grain, InnerLoo
   if (rest.shape[0] > 0) run(rest, grain, inner, context);
 }
 
-// A plan that repeats_rows(): plane by plane, if they change and planes are large enough to be worth it.
+// A plan that repeats_rows(): if they change, plane by plane, where these are large and as many as threads.
 void run_repeating(const Operand* list, const Plan& plan, int64_t grain, InnerLoop inner, const void* context) {
   if (!plan.changes_rows()) return run_repeated(list, plan, grain, inner, context);
-  if (plan.shape[0] * plan.shape[1] < 8 * kRepeatedRow) return run(plan, grain, inner, context);
   int64_t planes = 1;
   for (int axis = 2; axis < plan.rank; ++axis) planes *= plan.shape[axis];
-  Position at(plan, 2, 0);
-  for (int64_t i = 0; i < planes; ++i, at.advance(1)) {
-    Plan plane = plan;
-    plane.rank = 2;
-    std::copy_n(at.pointers, plan.operands, plane.base);
-    run_repeated(list, plane, grain, inner, context);
-  }
+  const int64_t elements = plan.shape[0] * plan.shape[1];
+  if (elements < 8 * kRepeatedRow || planes < region_threads()) return run(plan, grain, inner, context);
+  const auto some = [&](int64_t begin, int64_t end) {
+    Position at(plan, 2, begin);
+    for (int64_t i = begin; i < end; ++i, at.advance(1)) {
+      Plan plane = plan;
+      plane.rank = 2;
+      std::copy_n(at.pointers, plan.operands, plane.base);
+      run_repeated(list, plane, 0, inner, context);
+    }
+  };
+  grain == 0 ? some(0, planes) : parallel_for(planes, grain / elements + 1, some);
 }
 
 // Operands that are all row-major, as one row.

@@ -1,5 +1,5 @@
 // Variance, log-sum-exp and norms. A block takes one pass or two, the second one while it is in the cache.
-#include <atomic>
+#include <algorithm>
 
 #include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/reduce/moments.h"
@@ -43,10 +43,11 @@ template <class T> struct LogSumExpPolicy {
   }
 };
 
-/// scale = max |x|, sum = sum((x / scale)^2): f64 norms that neither overflow nor vanish.
+/// f64 norms that neither overflow nor vanish: sum = sum((x / scale)^2). The scale is 1 where squares can be summed as
+/// they are, else max |x|.
 struct EuclidPolicy {
   using Partial = Scaled;
-  static constexpr int kPasses = 4;
+  static constexpr int kPasses = 1;
   static Scaled identity() { return {0, 0}; }
   static Scaled combine(Scaled a, Scaled b) {
     const double scale = larger(a.scale, b.scale);
@@ -54,6 +55,37 @@ struct EuclidPolicy {
     const double x = a.scale / scale, y = b.scale / scale;
     return {scale, a.sum * (x * x) + b.sum * (y * y)};
   }
+  static Scaled rows(const Block<double>& block) {
+    const double sum = fold_rows<SquareOp<double>>(block);
+    return is_plain(sum) ? Scaled{1, sum} : scaled_rows(block);
+  }
+  static void dense_rows(const double* p, int64_t length, int64_t between, int64_t count, Scaled* out) {
+    constexpr int64_t kMost = 256;
+    Nest one_row;
+    double sums[kMost];
+    for (int64_t first = 0; first < count; first += kMost) {
+      const int64_t some = std::min(kMost, count - first);
+      fold_dense_rows<SquareOp<double>>(p + first * between, length, between, some, 0, sums);
+      for (int64_t i = 0; i < some; ++i)
+        out[first + i] = is_plain(sums[i]) ? Scaled{1, sums[i]}
+                                           : scaled_rows({p + (first + i) * between, &one_row, 0, 1, length, 1});
+    }
+  }
+  static void columns(const Block<double>& block, Scaled* out) {
+    double sums[kColumnTile + kSpare];
+    fold_columns<SquareOp<double>>(block, 0, nullptr, sums);
+    for (int64_t j = 0; j < block.length; ++j) {
+      if (!is_plain(sums[j])) return scaled_columns(block, out);
+      out[j] = {1, sums[j]};
+    }
+  }
+  static double result(Scaled value) {
+    return value.scale == 0 || !std::isfinite(value.scale) ? value.scale : value.scale * std::sqrt(value.sum);
+  }
+
+ private:
+  /// Whether no square that counts can have vanished or overflowed.
+  static bool is_plain(double sum) { return sum >= 1e-280 && sum <= 1e300; }
   // A reciprocal that is neither 0 nor inf: subnormal scales are treated as the smallest normal number's square root.
   static double factor(double scale) {
     constexpr double kSmall = 1e-290;
@@ -63,19 +95,16 @@ struct EuclidPolicy {
     const double x = scale * factor(scale);  // 1 unless the scale is below what factor() divides by
     return {scale, x > 0 ? sum / (x * x) : 0.0};
   }
-  static Scaled rows(const Block<double>& block) {
+  static Scaled scaled_rows(const Block<double>& block) {
     const double scale = fold_rows<AbsExtremeOp<double, true>>(block);
     return partial(scale, fold_rows<ScaledSquareOp<double>>(block, factor(scale)));
   }
-  static void columns(const Block<double>& block, Scaled* out) {
+  static void scaled_columns(const Block<double>& block, Scaled* out) {
     double scales[kColumnTile + kSpare], factors[kColumnTile + kSpare], sums[kColumnTile + kSpare];
     fold_columns<AbsExtremeOp<double, true>>(block, 0, nullptr, scales);
     for (int64_t j = 0; j < block.length; ++j) factors[j] = factor(scales[j]);
     fold_columns<ScaledSquareOp<double>>(block, 0, factors, sums);
     for (int64_t j = 0; j < block.length; ++j) out[j] = partial(scales[j], sums[j]);
-  }
-  static double result(Scaled value) {
-    return value.scale == 0 || !std::isfinite(value.scale) ? value.scale : value.scale * std::sqrt(value.sum);
   }
 };
 
@@ -90,17 +119,6 @@ void run(const Operand& x, const Op& op, const Operand& out, const Policy& polic
 
 double unchanged(double value) { return value; }
 
-/// The Euclidean norms of f64. Squares are summed as they are; where a sum is so small or large that some may have
-/// vanished or overflowed, all norms are computed again, with scales.
-void euclid_norm_of(const Operand& x, const op::Norm& op, const Operand& out) {
-  std::atomic<bool> is_extreme = false;
-  run<double>(x, op, out, OnePass<SquareOp<double>>{}, [&](double sum) {
-    if (!(sum >= 1e-280 && sum <= 1e300) && !std::isnan(sum)) is_extreme.store(true, std::memory_order_relaxed);
-    return std::sqrt(sum);
-  });
-  if (is_extreme) run<double>(x, op, out, EuclidPolicy{}, EuclidPolicy::result);
-}
-
 template <class T> void norm_of(const Operand& x, const op::Norm& op, const Operand& out) {
   const double p = op.p;
   constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -114,7 +132,7 @@ template <class T> void norm_of(const Operand& x, const op::Norm& op, const Oper
   } else if (p == 1) {
     run<T>(x, op, out, OnePass<AbsSumOp<T>>{}, unchanged);
   } else if (p == 2 && std::is_same_v<T, double>) {
-    euclid_norm_of(x, op, out);
+    run<double>(x, op, out, EuclidPolicy{}, EuclidPolicy::result);
   } else if (p == 2) {
     run<T>(x, op, out, OnePass<SquareOp<T>>{}, [](double value) { return std::sqrt(value); });
   } else {

@@ -1,9 +1,9 @@
 // Scans along an axis.
 //
-// Where neighbouring lines lie side by side, many advance together, and of lines that are runs of memory a few do;
-// else lines are walked one by one. Sums of a line are blocked: a block is scanned from zero, a register at a time, and
-// the sum of the blocks before is added. So the blocks of a long line can go to several threads, and the bits are the
-// same.
+// Where neighbouring lines lie side by side, many advance together; of other lines whose elements are the same distance
+// apart a few do where that is faster; else lines are walked one by one. Sums of a line are blocked: a block is scanned
+// from zero, a register at a time, and the sum of the blocks before is added. So the blocks of a long line can go to
+// several threads, and the bits are the same.
 #include "tensor/ops/scan.h"
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
@@ -156,8 +156,9 @@ void scan_some(int64_t length, const Lines& out, const Lines* positions, const L
 template <class Op, class T>
 inline constexpr int64_t kTiled = simd::kVectorBytes == 64 && (std::is_same_v<Op, SumScan<T>> || is_half<T>) ? 8 : 16;
 constexpr int64_t kFewestTiled = 8;
-/// Lines that are runs of memory and up to this long are scanned a few at a time: sums and all of halves, other scans.
-constexpr int64_t kSerialSum = 32, kSerial = 16;
+/// Lines up to this long are scanned a few at a time: runs of memory (sums and all of halves, other scans), and lines
+/// with gaps.
+constexpr int64_t kSerialSum = 32, kSerial = 16, kSerialWithGaps = 1 << 16;
 /// From how many neighbouring lines on they are scanned side by side. Halves of all lines are widened at once: few
 /// lines that leave a part of a register empty are not worth it.
 template <class T> int64_t fewest_neighbours(const Lines& lines) {
@@ -165,15 +166,13 @@ template <class T> int64_t fewest_neighbours(const Lines& lines) {
   return lines.neighbours().size % 16 == 0 ? 16 : 32;
 }
 
-/// Whether it is fastest to scan a few lines at a time: short ones, products and recurrences of runs, and all that lie
-/// side by side. Not f16, which is converted fast only in registers, exp(), which takes longer than a step waits, long
-/// sums of f64, which are more exact by blocks, and halves that fit tiles.
+/// Whether it is fastest to scan a few lines at a time: products and recurrences, and what is short. Not f16, which is
+/// converted fast only in registers, exp(), which takes longer than a step waits, and halves that fit tiles.
 template <class Op, class T> bool prefers_some(int64_t length, bool runs) {
+  constexpr bool kSum = std::is_same_v<Op, SumScan<T>>, kProduct = !kSum && !kIsExtreme<Op>;
   if (std::is_same_v<T, Float16> || std::is_same_v<Op, LogSumScan<T>>) return false;
-  if (runs && is_half<T>) return length > kTiled<Op, T> && length <= kSerialSum;
-  if (std::is_same_v<Op, SumScan<T>>)
-    return length <= (runs ? kSerialSum : std::is_same_v<T, double> ? 1 << 16 : length);
-  return !runs || length <= kSerial || !kIsExtreme<Op>;
+  if (is_half<T>) return length > kTiled<Op, T> && (length <= kSerialSum || (kProduct && !runs));
+  return kProduct || length <= (!runs ? kSerialWithGaps : kSum ? kSerialSum : kSerial);
 }
 
 /// Scans elements of T to results of O.
@@ -187,7 +186,8 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
     if (are_neighbours(fewest_neighbours<T>(to), to, places, from...))
       return scan_neighbours<Op, T, O>(length, to, to_places, from...);
     const bool runs = to.is_run() && places.is_run() && (true && ... && from.is_run());
-    if (prefers_some<Op, T>(length, runs) && to.has_step() && places.has_step() && (true && ... && from.has_step()))
+    const auto is_regular = [&](const Lines& x) { return runs || (x.has_step() && x.is_even()); };
+    if (prefers_some<Op, T>(length, runs) && is_regular(to) && is_regular(places) && (true && ... && is_regular(from)))
       return runs ? scan_some<Op, true, T, O>(length, to, to_places, from...)
                   : scan_some<Op, false, T, O>(length, to, to_places, from...);
     if (length <= kTiled<Op, T> && to.count() >= kFewestTiled && are_even_runs(to, places, from...))

@@ -21,13 +21,15 @@ struct Lines : RowView {
   Lines(const Operand& x, int64_t axis, const Operand& like)
       : RowView(x, axis, like), step(inner.rank > 0 ? inner.inner().in : 0) {}
   template <class T> T* at(int64_t line) const {
-    const int64_t place = outer.rank <= 1 ? line * neighbours().in : NestWalk(outer, line).in();
+    const int64_t place = is_even() ? line * neighbours().in : NestWalk(outer, line).in();
     return static_cast<T*>(base) + offset + place;
   }
   /// Whether a line's elements follow each other.
   bool is_run() const { return inner.rank == 0 || (inner.rank == 1 && step == 1); }
   /// Whether a line's elements are the same distance apart.
   bool has_step() const { return inner.rank <= 1; }
+  /// Whether the lines are the same distance apart.
+  bool is_even() const { return outer.rank <= 1; }
   NestAxis neighbours() const { return outer.rank > 0 ? outer.inner() : NestAxis{1, 0, 0}; }
   int64_t step;
 };
@@ -36,7 +38,7 @@ struct Lines : RowView {
 template <class T> class LineWalk {
  public:
   LineWalk(const Lines& lines, int64_t first)
-      : lines_(lines), line_(first), is_even_(lines.outer.rank <= 1), at_(lines.at<T>(first)) {}
+      : lines_(lines), line_(first), is_even_(lines.is_even()), at_(lines.at<T>(first)) {}
   T* next() {
     T* at = at_;
     ++line_;
@@ -110,8 +112,7 @@ template <class Op, class T, class O, size_t N> struct Band {
 
 /// Whether lines are the same distance apart, and the results and positions runs of memory.
 template <class... L> bool are_even_runs(const Lines& out, const Lines& positions, const L&... in) {
-  const auto even = [](const Lines& x) { return x.outer.rank <= 1; };
-  return out.is_run() && positions.is_run() && even(out) && even(positions) && (true && ... && even(in));
+  return out.is_run() && positions.is_run() && out.is_even() && positions.is_even() && (true && ... && in.is_even());
 }
 
 /// Scans lines of are_even_runs() as neighbours, in tiles that are transposed on the way in and out: so lines advance

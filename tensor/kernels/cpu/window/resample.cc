@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <type_traits>
+#include <numeric>
+#include <optional>
+#include <vector>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
@@ -78,9 +80,11 @@ template <class T> class ColumnTable {
   std::vector<T> weight_;
 };
 
-/// Images as lines of pixels, each of `values` neighbouring numbers: (images, height, width, values), dense.
-template <class T> class Resampling {
+/// Images as lines of pixels, each of `values` neighbouring numbers: (images, height, width, values), dense. Elements
+/// are S, computed in T: lines of bf16 and f16 are widened when they are read.
+template <class S> class Resampling {
  public:
+  using T = Compute<S>;
   Resampling(const op::Resample& op, int64_t images, int64_t values)
       : images_(images),
         values_(values),
@@ -93,33 +97,58 @@ template <class T> class Resampling {
     if (values == 1 && !columns_.same && columns_.filled && columns_.most <= ColumnTable<T>::kMost &&
         width_ <= std::numeric_limits<int32_t>::max())
       table_.emplace(columns_, out_width_);
+    if constexpr (is_half<S>) {
+      widened_.resize(static_cast<size_t>(lines_.most));
+      std::iota(widened_.begin(), widened_.end(), 0);
+    }
   }
 
-  void run(const T* x, T* out) const {
+  void run(const S* x, S* out) const {
     const int64_t work = std::max(width_ * std::max<int64_t>(1, lines_.most), out_width_) * values_;
     const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, work));
     parallel_for(images_ * out_height_, grain, [&](int64_t begin, int64_t end) {
-      Scratch<T> mixed(width_ * values_);
+      const Buffers buffers(*this);
       for (int64_t line = begin; line < end; ++line) {
         const int64_t h = line % out_height_;
-        T* to = out + line * out_width_ * values_;
+        S* to = out + line * out_width_ * values_;
         if (line > begin && h > 0 && lines_.equal(h, h - 1))
           std::copy_n(to - out_width_ * values_, out_width_ * values_, to);
         else
-          one_line(x + line / out_height_ * height_ * width_ * values_, h, mixed.data(), to);
+          one_line(x + line / out_height_ * height_ * width_ * values_, h, buffers, to);
       }
     });
   }
 
  private:
-  void one_line(const T* image, int64_t h, T* mixed, T* to) const {
+  /// A thread's: a line mixed of whole lines; of bf16 and f16, the lines of a target and the target too.
+  struct Buffers {
+    explicit Buffers(const Resampling& r)
+        : mixed(r.width_ * r.values_),
+          from(is_half<S> ? checked_multiply(r.lines_.most, r.width_ * r.values_) : 0),
+          to(is_half<S> ? r.out_width_ * r.values_ : 0) {}
+    Scratch<T> mixed, from, to;
+  };
+
+  void one_line(const S* image, int64_t h, const Buffers& buffers, S* to) const {
+    if constexpr (is_half<S>) {
+      const int64_t line = width_ * values_;
+      for (int64_t k = 0; k < lines_.taps.count(h); ++k)
+        widen(image + lines_.at(h)[k] * line, buffers.from.data() + k * line, line);
+      mix(buffers.from.data(), widened_.data(), h, buffers.mixed.data(), buffers.to.data());
+      narrow(buffers.to.data(), to, out_width_ * values_);
+    } else {
+      mix(image, lines_.at(h), h, buffers.mixed.data(), to);
+    }
+  }
+  /// Target line h of the source lines `at`.
+  void mix(const T* image, const int64_t* at, int64_t h, T* mixed, T* to) const {
     const int64_t line = width_ * values_, count = lines_.taps.count(h);
-    if (columns_.same) return mix_rows(image, line, lines_.at(h), lines_.weight_of(h), count, line, to);
+    if (columns_.same) return mix_rows(image, line, at, lines_.weight_of(h), count, line, to);
     const T* from = mixed;
     if (count == 1 && lines_.weight_of(h)[0] == T{1})
-      from = image + lines_.at(h)[0] * line;
+      from = image + at[0] * line;
     else
-      mix_rows(image, line, lines_.at(h), lines_.weight_of(h), count, line, mixed);
+      mix_rows(image, line, at, lines_.weight_of(h), count, line, mixed);
     if (table_) return table_->run(from, to);
     for (int64_t w = 0; w < out_width_; ++w)
       if (values_ == 1)
@@ -137,6 +166,7 @@ template <class T> class Resampling {
   int64_t images_, values_, height_, width_, out_height_, out_width_;
   TapsIn<T> lines_, columns_;
   std::optional<ColumnTable<T>> table_;
+  std::vector<int64_t> widened_;  // where the widened lines of a target lie: one after another
 };
 
 /// Whether every pixel of the result is one of x.
@@ -146,15 +176,13 @@ bool copies_pixels(const AxisMap& map) {
          (!map.transposed && (map.kind == Kind::nearest || map.kind == Kind::nearest_exact));
 }
 
-/// Elements S, computed in T.
-template <class S, class T> void resample(const op::Resample& op, const Operand& x, const Operand& out) {
-  if constexpr (std::is_same_v<S, T>)
-    if (x.view->is_contiguous() && out.view->is_contiguous())
-      return Resampling<T>(op, x.size(0) * x.size(1), 1).run(x.data<T>(), out.data<T>());
+template <class S> void resample(const op::Resample& op, const Operand& x, const Operand& out) {
+  if (x.view->is_contiguous() && out.view->is_contiguous())
+    return Resampling<S>(op, x.size(0) * x.size(1), 1).run(x.data<S>(), out.data<S>());
   const FiveAxes x5(x), out5(out);
-  const ImageIn<S, T> in(*x5);
-  ImageOut<S, T> result(*out5);
-  Resampling<T>(op, x.size(0), x.size(1)).run(in.data(), result.data());
+  const ImageIn<S, S> in(*x5);
+  ImageOut<S, S> result(*out5);
+  Resampling<S>(op, x.size(0), x.size(1)).run(in.data(), result.data());
   result.finish();
 }
 
@@ -164,16 +192,15 @@ template <class S, class T> void resample(const op::Resample& op, const Operand&
 namespace weft {
 using namespace kernels::cpu;
 
-/// Row-major f32 and f64 planes are taken as they are; all else as channels-last, copied where it is not, bf16 and f16
-/// in f32 but where their pixels are copied, as bits. A line of the result is first mixed of whole lines, then along
+/// Row-major planes are taken as they are, all else as channels-last, copied where it is not; bf16 and f16 are computed
+/// in f32, but where their pixels are copied, as bits. A line of the result is first mixed of whole lines, then along
 /// the columns.
 void op::Resample::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {
-    using T = Compute<S>;
     if constexpr (is_half<S>)
-      if (copies_pixels(lines) && copies_pixels(columns)) return resample<int16_t, int16_t>(*this, x, out);
-    resample<S, T>(*this, x, out);
+      if (copies_pixels(lines) && copies_pixels(columns)) return resample<int16_t>(*this, x, out);
+    resample<S>(*this, x, out);
   });
 }
 
