@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/function_node.h"
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "autograd/run_again.h"
@@ -24,7 +25,10 @@ const Node* leaf_of(const Tensor& x) {
   const Edge edge = edge_of(x);
   if (!refers_to_leaf(edge)) return nullptr;
   const Node* node = edge.node.get();
-  while (!node->is_leaf()) node = node->edges()[0].node.get();
+  while (!node->is_leaf()) {
+    const auto* const function = dynamic_cast<const FunctionNode*>(node);
+    node = (function != nullptr ? function->base_edge() : node->edges()[0]).node.get();
+  }
   return node;
 }
 

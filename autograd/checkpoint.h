@@ -13,7 +13,8 @@
 // should not write to what it captures. It is kept until backward: as a copy, or by reference for a module. Writing to
 // inputs or captured parameters before backward is an error. Inside vmap, gradients through a checkpoint must be taken
 // inside the vmap too; after the vmap has ended, the function cannot run again (GradientError). manual_seed() in the
-// function has an effect only in its first run.
+// function has an effect only in its first run. The graphs of vjp, jvp and jacobian inside the function keep what their
+// ops save.
 #pragma once
 
 #include <concepts>
@@ -40,8 +41,9 @@ using KeptFunction = std::conditional_t<std::copy_constructible<std::decay_t<F>>
                                         std::reference_wrapper<std::remove_reference_t<F>>>;
 }  // namespace checkpoint_detail
 
-/// f(inputs...), saving only the inputs for backward. Returns a Tensor, or a std::vector<Tensor> if f does. If nothing
-/// is recorded, it just calls f. Checkpoints nest. A module passed as f must exist until backward.
+/// f(inputs...), saving only the inputs for backward (with the limits above). Returns a Tensor, or a
+/// std::vector<Tensor> if f does. If nothing is recorded, it just calls f. Checkpoints nest. A module passed as f must
+/// exist until backward.
 template <class F, std::same_as<Tensor>... Inputs>
   requires std::invocable<F&, const Inputs&...>
 auto checkpoint(F&& f, const Inputs&... inputs) {

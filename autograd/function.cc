@@ -11,6 +11,9 @@
 namespace weft::autograd {
 
 Context::Context() = default;
+Context::Context(const std::vector<Tensor>& inputs) {
+  for (const Tensor& x : inputs) needs_.push_back(is_recording() && x.defined() && x.requires_grad());
+}
 Context::~Context() = default;
 Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
@@ -33,6 +36,8 @@ void Context::throw_wrong_type(const std::string& name) const {
 }
 
 void Context::save_one(const Tensor& tensor) {
+  if (!in_forward_) throw Error("save() is called outside of forward");
+  if (std::ranges::count(needs_, true) == 0) return;
   if (tensor.defined()) weft::dispatch::check_version(tensor);
   pending_.push_back({tensor, tensor.defined() ? Saved(tensor) : Saved()});
 }
@@ -52,7 +57,8 @@ namespace {
 void pass_on_cut(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
   for (const Tensor& x : inputs) {
     if (!x.defined() || internal::body(x).cut == nullptr) continue;
-    for (const Tensor& out : outputs) internal::body(out).cut = internal::body(x).cut;
+    for (const Tensor& out : outputs)
+      if (out.defined()) internal::body(out).cut = internal::body(x).cut;
     return;
   }
 }
@@ -88,20 +94,32 @@ void function_detail::check_inputs(const std::string& name, const std::vector<Te
     if (x.defined()) dispatch::check_input_version(x);
 }
 
-void function_detail::record_function(std::string name, Context context, FunctionBackward backward,
+void function_detail::record_function(std::string name, Context context, FunctionBackward backward, size_t arguments,
                                       const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+  constexpr size_t kMost = size_t{1} << 16;  // output_index has 16 bits
+  if (arguments > 0 && arguments != outputs.size())
+    throw Error(text(name, ": backward takes ", arguments, arguments == 1 ? " gradient" : " gradients",
+                     ", forward returned ", outputs.size(), outputs.size() == 1 ? " result" : " results"));
+  if (outputs.size() > kMost)
+    throw Error(text(name, ": forward returned ", outputs.size(), " results; there may be ", kMost));
   FunctionNode::record(std::move(name), std::move(context), backward, inputs, outputs);
 }
 
 void FunctionNode::add_outputs(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor& out = outputs[i];
-    bool taken = false;
-    for (const Tensor& x : inputs) {
+    if (!out.defined()) {
+      metas_.emplace_back();  // nothing asks for it
+      continue;
+    }
+    // A write to its base would put the history of a view in place of this node.
+    bool taken = internal::body(out).base != nullptr;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      const Tensor& x = inputs[k];
       taken = taken || out.is_same(x);
       // What aliases a leaf is written under NoGrad only, like the leaf's own views.
       const bool aliases = x.defined() && x.requires_grad() && out.shares_storage(x);
-      if (aliases && (node_of(x)->is_leaf() || node_of(x)->is_view_of_leaf())) view_of_leaf_ = true;
+      if (aliases && refers_to_leaf(edges_[k])) view_of_leaf_ = true, base_input_ = k;
     }
     for (size_t earlier = 0; earlier < i; ++earlier) taken = taken || out.is_same(outputs[earlier]);
     if (taken) out = dispatch::alias(out);
@@ -139,27 +157,27 @@ void FunctionNode::record(std::string name, Context context, FunctionBackward ba
   const IntrusivePtr<Provenance> history = IntrusivePtr<Provenance>::adopt(node);
   node->name_ = std::move(name);
   node->backward_ = backward;
-  for (const Tensor& x : inputs) {
-    node->edges_.push_back(edge_of(x));
-    context.needs_.push_back(bool(node->edges_.back().node));
-  }
+  for (const Tensor& x : inputs) node->edges_.push_back(edge_of(x));
   node->add_outputs(inputs, outputs);
   node->save(context.pending_, outputs);
   context.pending_.clear();
+  context.in_forward_ = false;
   node->context_ = std::move(context);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!is_floating(outputs[i].dtype())) continue;
+    if (!outputs[i].defined() || !is_floating(outputs[i].dtype())) continue;
     internal::body(outputs[i]).history = history;
     internal::body(outputs[i]).output_index = static_cast<uint16_t>(i);
   }
 }
 
 Gradients FunctionNode::run(Gradients gradients) {
-  // What is unpacked has this node as its history: it must not stay, also where backward throws.
+  // What is unpacked has this node as its history: it must not stay, also where backward throws. A backward that runs
+  // this node again finds its own as it was.
   struct Cleanup {
     std::vector<Tensor>& unpacked;
-    ~Cleanup() { unpacked.clear(); }
-  } cleanup{context_.unpacked_};
+    std::vector<Tensor> outer;
+    ~Cleanup() { unpacked = std::move(outer); }
+  } cleanup{context_.unpacked_, std::exchange(context_.unpacked_, {})};
   for (size_t i = 0; i < saved_.size(); ++i) {
     const SavedTensor& entry = saved_[i];
     if (entry.saved.empty()) {

@@ -24,6 +24,8 @@ class FunctionNode final : public Node {
   void free_saved() override;
   void visit_saved(const SavedVisitor& visit) const override;
   std::string name() const override { return name_; }
+  /// The edge to what a result is a view of, where this node is_view_of_leaf().
+  const Edge& base_edge() const { return edges_[base_input_]; }
 
  private:
   /// A tensor that forward saved, and its history: the edge of an input, an output of this node, or none.
@@ -42,6 +44,7 @@ class FunctionNode final : public Node {
   Context context_;
   FunctionBackward backward_ = nullptr;
   std::vector<Edge> edges_;
+  size_t base_input_ = 0;
   std::vector<Meta> metas_;
   std::vector<SavedTensor> saved_;
 };

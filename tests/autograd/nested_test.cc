@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "autograd/checkpoint.h"
+#include "autograd/function.h"
 #include "autograd/saved_hooks.h"
 #include "tensor/autocast.h"
 #include "tensor/batching/vmap.h"
@@ -90,6 +91,25 @@ TEST_F(Nested, CheckpointsInCheckpointsOfResults) {
       EXPECT_TRUE(close(grad(kept.sum(), x, {.retain_graph = true}), grad(plain.sum(), x, {.retain_graph = true})))
           << i << leaf;
     }
+}
+
+/// x is not used, and the result is a view of w.
+struct SecondOf : autograd::Function<SecondOf> {
+  static Tensor forward(autograd::Context&, const Tensor&, const Tensor& w) { return w.detach(); }
+  static std::vector<Tensor> backward(autograd::Context&, const Tensor& g) { return {g * 0.0, g}; }
+};
+
+TEST_F(Nested, CheckpointsOfFunctionsWhoseSecondInputIsTheLeaf) {
+  const Tensor constant = ones({2}, f64), w = parameter(full({2}, 3.0, f64)), z = parameter(full({2}, 2.0, f64));
+  const Unary square_of = [](const Tensor& u) { return u * u; };
+  for (const Unary& outer : std::vector<Unary>{
+           [&](const Tensor& t) { return square_of(SecondOf::apply(constant, w)) * t; },
+           [&](const Tensor& t) { return autograd::checkpoint(square_of, SecondOf::apply(constant, w)) * t; },
+           [&](const Tensor& t) { return autograd::checkpoint(square_of, SecondOf::apply(t, w)) * t; }}) {
+    const Tensor kept = autograd::checkpoint(outer, z * 2.0);
+    EXPECT_TRUE(close(grad(kept.sum(), w, {.retain_graph = true}), full({2}, 24.0, f64)));
+    EXPECT_TRUE(close(grad(kept.sum(), z), full({2}, 18.0, f64)));
+  }
 }
 
 TEST_F(Nested, TransformsInsideCheckpoints) {

@@ -1,0 +1,173 @@
+// What autograd::Function does with unusual results, with views, and with its context.
+#include <any>
+
+#include "autograd/saved_hooks.h"
+#include "tests/autograd/checks.h"
+
+namespace weft {
+namespace {
+
+using autograd::Context;
+using autograd::Function;
+using testing::leaf;
+using Tensors = std::vector<Tensor>;
+
+class FunctionContextTest : public testing::NoLeaks {};
+
+/// The first of two results has no use for the second's gradient; or one result, two gradients.
+struct TakesOne : Function<TakesOne> {
+  static Tensors forward(Context&, const Tensor& x, int64_t results) {
+    return Tensors(static_cast<size_t>(results), x * 2.0);
+  }
+  static Tensor backward(Context&, const Tensor& g) { return g * 2.0; }
+};
+struct TakesTwo : Function<TakesTwo> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 2.0; }
+  static Tensor backward(Context&, const Tensor& a, const Tensor&) { return a * 2.0; }
+};
+
+TEST_F(FunctionContextTest, BackwardTakesAsManyGradientsAsThereAreResults) {
+  const Tensor x = leaf({1, 2, 3});
+  EXPECT_CONTAINS(error_of([&] { TakesOne::apply(x, 2); }),
+                  "TakesOne: backward takes 1 gradient, forward returned 2 results");
+  EXPECT_CONTAINS(error_of([&] { TakesTwo::apply(x); }),
+                  "TakesTwo: backward takes 2 gradients, forward returned 1 result");
+  TakesOne::apply(x, 1)[0].sum().backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{2, 2, 2}));
+}
+
+struct Many : Function<Many> {
+  static Tensors forward(Context&, const Tensor& x, int64_t results) {
+    return Tensors(static_cast<size_t>(results), x);
+  }
+  static Tensor backward(Context&, const Tensors& g) { return g.back(); }
+};
+TEST_F(FunctionContextTest, MoreResultsThanCanBeToldApartAreRefused) {
+  EXPECT_CONTAINS(error_of([] { Many::apply(leaf({1}), 65537); }),
+                  "forward returned 65537 results; there may be 65536");
+}
+
+struct Absent : Function<Absent> {
+  static Tensors forward(Context&, const Tensor& x, const Tensor& y) { return {Tensor(), x * 2.0, y, Tensor()}; }
+  static Tensors backward(Context&, const Tensors& g) { return {g[1] * 2.0, Tensor()}; }
+};
+TEST_F(FunctionContextTest, ResultsMayBeUndefined) {
+  const Tensor x = leaf({1, 2, 3});
+  for (const bool recording : {false, true}) {
+    const NoGrad off;
+    const EnableGrad on;
+    const Tensors y = recording ? Absent::apply(x, Tensor()) : Absent::apply(x.detach(), Tensor());
+    EXPECT_FALSE(y[0].defined() || y[2].defined() || y[3].defined());
+    if (recording) y[1].sum().backward();
+  }
+  EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{2, 2, 2}));
+}
+
+struct RecordedView : Function<RecordedView> {
+  static Tensor forward(Context&, const Tensor& x) {
+    const EnableGrad on;
+    return x.view({3});
+  }
+  static Tensor backward(Context&, const Tensor& g) { return g * -1.0; }
+};
+TEST_F(FunctionContextTest, AWriteToTheBaseDoesNotReplaceItsGradient) {
+  const Tensor x = leaf({1, 2, 3});
+  Tensor z = x * 1.0;
+  const Tensor y = RecordedView::apply(z);
+  EXPECT_EQ(grad(y.sum(), x, {.retain_graph = true}).to_vector<double>(), (std::vector<double>{-1, -1, -1}));
+  z.add_(1.0);
+  EXPECT_THROW(y.sum().backward(), GradientError);
+}
+
+struct RunsAgain : Function<RunsAgain> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    Tensor y = x * x * x;
+    context.save(y, x);
+    context["runs"] = 0;
+    return y;
+  }
+  static Tensor backward(Context& context, const Tensor& g) {
+    const Tensor& x = context.saved(1);
+    if (std::any_cast<int&>(context["runs"])++ == 0) {
+      const EnableGrad on;
+      EXPECT_EQ(grad(context.saved(0).sum(), x, {.retain_graph = true}).sum().item(), 42);
+    }
+    return 3.0 * x * x * g;
+  }
+};
+TEST_F(FunctionContextTest, BackwardMayRunItsOwnNode) {
+  const Tensor x = leaf({1, 2, 3});
+  RunsAgain::apply(x).sum().backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{3, 12, 27}));
+}
+
+/// Saves what is needed alone, and counts how often that is.
+struct Product : Function<Product> {
+  static Tensor forward(Context& context, const Tensor& x, const Tensor& y, int* needed) {
+    for (const size_t i : {0, 1}) *needed += context.needs_gradient(i) ? 1 : 0;
+    context.save(context.needs_gradient(0) ? y : Tensor(), context.needs_gradient(1) ? x : Tensor());
+    return x * y;
+  }
+  static Tensors backward(Context& context, const Tensor& g) {
+    return {context.needs_gradient(0) ? g * context.saved(0) : Tensor(),
+            context.needs_gradient(1) ? g * context.saved(1) : Tensor()};
+  }
+};
+
+}  // namespace
+
+template <> inline constexpr bool autograd::holds_no_tensors<int*> = true;
+
+namespace {
+
+TEST_F(FunctionContextTest, ForwardKnowsWhichInputsNeedAGradient) {
+  const Tensor x = leaf({1, 2, 3}), y = full({3}, 5.0, f64);
+  int needed = 0;
+  EXPECT_EQ(grad(Product::apply(x, y, &needed).sum(), x).to_vector<double>(), (std::vector<double>{5, 5, 5}));
+  EXPECT_EQ(needed, 1);
+  EXPECT_EQ(grad(Product::apply(y, x, &needed).sum(), x).to_vector<double>(), (std::vector<double>{5, 5, 5}));
+  EXPECT_EQ(needed, 2);
+  const NoGrad off;
+  Product::apply(x, y, &needed);
+  EXPECT_EQ(needed, 2);
+}
+
+TEST_F(FunctionContextTest, SavesNothingWhereNothingIsRecorded) {
+  int packed = 0, needed = 0;
+  const autograd::SavedTensorHooks hooks(
+      [&](const Tensor& t) -> std::any {
+        ++packed;
+        return t;
+      },
+      [](const std::any& kept) { return std::any_cast<Tensor>(kept); });
+  Tensor z = leaf({1, 2, 3}) * 1.0;
+  packed = 0;
+  {
+    const NoGrad off;
+    z.mul_(2.0);  // its history is that of older values, which does not matter here
+    EXPECT_EQ(Product::apply(z, z, &needed).to_vector<double>(), (std::vector<double>{4, 16, 36}));
+  }
+  const Tensor constant = ones({3}, f64);
+  Product::apply(constant, constant, &needed);
+  EXPECT_EQ(packed, 0);
+}
+
+struct SavesLate : Function<SavesLate> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    context.save(x);
+    return x * x;
+  }
+  static Tensor backward(Context& context, const Tensor& g) {
+    context.save(context.saved(0));
+    return 2.0 * g;
+  }
+};
+TEST_F(FunctionContextTest, BackwardCannotSave) {
+  EXPECT_CONTAINS(error_of([] {
+                    SavesLate::apply(leaf({1, 2})).sum().backward();
+                  }),
+                  "save() is called outside of forward");
+}
+
+}  // namespace
+}  // namespace weft
