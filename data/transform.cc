@@ -131,7 +131,7 @@ Tensor Resize::operator()(const Tensor& x) const {
   Shape shape = x.shape();
   shape[shape.size() - 2] = height, shape[shape.size() - 1] = width;
   const InterpolateOptions options = {.size = {height, width}, .mode = Interpolation::bilinear};
-  return interpolate(as_batch(floating(x)), options).reshape(shape);
+  return interpolate(as_batch(floating(x)), options).reshape(shape).contiguous();
 }
 
 Tensor RandomRotation::operator()(const Tensor& x, RandomKey key) const {
@@ -147,7 +147,8 @@ Tensor RandomRotation::operator()(const Tensor& x, RandomKey key) const {
   // 16 bits would not tell pixels apart.
   const DType dtype = x.dtype() == f64 ? f64 : f32;
   const Tensor grid = affine_grid(from_vector(theta, Shape{1, 2, 3}, dtype), {1, 1, h, w}, false);
-  return grid_sample(as_batch(x.to(dtype)), grid).reshape(x.shape()).to(is_floating(x.dtype()) ? x.dtype() : f32);
+  const Tensor turned = grid_sample(as_batch(x.to(dtype)), grid).reshape(x.shape());
+  return turned.to(is_floating(x.dtype()) ? x.dtype() : f32).contiguous();
 }
 
 }  // namespace weft::data

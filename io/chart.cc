@@ -74,7 +74,11 @@ std::vector<double> ticks(const Range& range) {
   const double first = std::ceil(range.low / step);
   constexpr int kMost = 10;  // also where a step is too small for the numbers around it
   std::vector<double> out;
-  for (int i = 0; i < kMost && (first + i) * step <= range.high + 1e-9 * step; ++i) out.push_back((first + i) * step);
+  for (int i = 0; i < kMost; ++i) {
+    const double tick = (first + i) * step;
+    if (tick - 1e-9 * step > range.high) break;  // infinite ticks at the latest
+    if (std::isfinite(tick)) out.push_back(tick);
+  }
   return out;
 }
 
@@ -135,7 +139,10 @@ class Chart {
   }
   void draw_axes() {
     const double bottom = options_.height - kBottom, right = options_.width - kRight;
-    const std::vector<double> columns = ticks(x_), rows = ticks(y_);
+    const std::vector<double> columns = ticks(x_);
+    std::vector<double> rows = ticks(y_);
+    if (options_.log_y)  // no tick beyond the largest double
+      std::erase_if(rows, [](double value) { return std::isinf(std::pow(10.0, value)); });
     const std::vector<std::string> column_labels = labels_of(columns, 6);
     for (size_t i = 0; i < columns.size(); ++i) {
       line(across(columns[i]), kTop, across(columns[i]), bottom, "#dddddd");

@@ -26,7 +26,7 @@ struct OneCycleOptions {
 
 /// `steps` is PyTorch's total_steps: as many learning rates, the first at construction and the last, the final one,
 /// after steps - 1 steps. As in PyTorch, one more step is accepted (it keeps the final learning rate, where PyTorch's
-/// rises again), and the step after it is an Error.
+/// goes on along its curve: up again, or below 0 with linear annealing), and the step after it is an Error.
 class OneCycle final : public Schedule {
  public:
   OneCycle(Optimizer& optimizer, const OneCycleOptions& options);

@@ -36,7 +36,7 @@ Tensor KvCache::seen(const Tensor& all) const { return all.defined() ? narrow(al
 
 void KvCache::grow(Tensor& all, const Tensor& like, int64_t wanted) const {
   const int64_t capacity = all.defined() ? all.size(2) : 0;
-  if (wanted <= capacity) return;
+  if (all.defined() && wanted <= capacity) return;
   Shape shape = like.shape();
   shape[2] = std::max({wanted, 2 * capacity, int64_t{16}});
   Tensor larger = empty(shape, like.dtype(), like.device());

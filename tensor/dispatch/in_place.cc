@@ -10,9 +10,12 @@ namespace weft::dispatch {
 
 bool check_writable(const Tensor& self, std::string_view name, bool others_require_grad) {
   const View& view = self.layout();
-  if (view.has_mask() || internal::body(self).copies_padded)
-    throw Error(text(name, " would write to ", view.has_mask() ? "" : "a copy of a part of ",
-                     "a view with zero padding; write before pad(), or to its contiguous()"));
+  if (view.has_mask())
+    throw Error(text(name, " would write to a view with zero padding; write before pad(), or to its contiguous()"));
+  if (internal::body(self).copies_padded)
+    throw Error(text(name,
+                     " would write to a copy of a part of a view with zero padding, where the view would not see it",
+                     "; write before pad(), or to a clone()"));
   if (view.overlaps_itself())
     throw Error(text(name, " would write to a view that overlaps itself (strides ", view.strides(),
                      "); write to a contiguous() copy"));

@@ -67,6 +67,18 @@ TEST(Transform, ResizeAsPyTorch) {
   EXPECT_EQ(text.find("Resize([1, 2, 2] f32): out of memory"), 0u) << text;
 }
 
+// As a decoder makes them: height, width, channels in memory.
+TEST(Transform, PartsOfPermutedImagesAreRowMajor) {
+  const Tensor image = rand({4, 5, 3}).permute({2, 0, 1});
+  for (const data::Transform& transform :
+       {data::Transform(data::Resize{2, 3}), data::Transform(data::RandomRotation{30}),
+        data::Transform(data::CenterCrop{2, 2}), data::Transform(data::RandomCrop{4, 4})}) {
+    const Tensor out = transform(image, {1, 2});
+    EXPECT_TRUE(out.is_contiguous());
+    EXPECT_TRUE(allclose(out, transform(image.contiguous(), {1, 2})));
+  }
+}
+
 TEST(Transform, RandomRotation) {
   manual_seed(1);
   const Tensor image = rand({2, 7, 9});
@@ -127,7 +139,8 @@ TEST(Transform, ErrorsNameTheTransform) {
       {data::RandomCrop{1, 1, -1}, "RandomCrop([3, 4] f32): padding must be 0 or more, not -1"},
       {data::Resize{0, 1}, "Resize([3, 4] f32): height and width must be 1 or more, not 0 and 1"},
       {data::RandomRotation{400}, "RandomRotation([3, 4] f32): degrees must be in [0, 360], not 400"}};
-  for (const auto& [transform, text] : rows) EXPECT_EQ(error_of([&] { transform(image, {}); }), text);
+  for (const auto& [transform, text] : rows)
+    EXPECT_EQ(error_of([&, &transform = transform] { transform(image, {}); }), text);
 }
 
 TEST(Transform, RefusesAnEmptyFunction) {

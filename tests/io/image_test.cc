@@ -1,6 +1,7 @@
 // PNG images and charts.
 #include "io/image.h"
 
+#include <cfloat>
 #include <cmath>
 
 #include "io/chart.h"
@@ -108,6 +109,8 @@ TEST(Chart, HardRanges) {
                                        {-1e308, 1e308},
                                        {-1.7e308, 1.7e308},
                                        {1.79e308},
+                                       {-DBL_MAX, DBL_MAX},
+                                       {-DBL_MAX},
                                        {NAN},
                                        {1e-320, 2e-320}}) {
     for (const bool log_y : {false, true}) {
@@ -115,6 +118,7 @@ TEST(Chart, HardRanges) {
       const std::string svg = test::read_bytes(path);
       EXPECT_LT(svg.size(), 10'000u);
       EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
+      EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
     }
   }
   EXPECT_THROW(io::save_line_chart(path, {{"y", {1, 2}, {1}}}), Error);

@@ -121,6 +121,15 @@ TEST(KvCache, ACopyGoesOnByItself) {
   EXPECT_EQ(numbers(c.keys()), (std::vector<double>{1, 1}));
 }
 
+TEST(KvCache, TakesNoPositions) {
+  KvCache cache;
+  cache.append(ones({2, 1, 0, 3}), ones({2, 1, 0, 4}));
+  EXPECT_EQ(cache.keys().shape(), (Shape{2, 1, 0, 3}));
+  EXPECT_EQ(cache.values().shape(), (Shape{2, 1, 0, 4}));
+  cache.append(ones({2, 1, 1, 3}), ones({2, 1, 1, 4}));
+  EXPECT_EQ(cache.length(), 1);
+}
+
 TEST(KvCache, IsCutAndReordered) {
   KvCache cache;
   const Tensor keys = arange(6).to(f32).reshape({2, 1, 3, 1});
