@@ -176,8 +176,16 @@ bool copies_pixels(const AxisMap& map) {
          (!map.transposed && (map.kind == Kind::nearest || map.kind == Kind::nearest_exact));
 }
 
+/// Whether row-major planes of many channels are better copied: their short lines, or the many weights of a cubic map,
+/// take longer than two copies, and channels that lie side by side fill registers.
+template <class S> bool prefers_channels_last(const AxisMap& columns, int64_t channels) {
+  constexpr int64_t kMany = 16, kShortLine = is_half<S> ? 32 : 12;
+  return channels >= kMany && !copies_pixels(columns) &&
+         (columns.kind == AxisMap::Kind::cubic || columns.source() < kShortLine);
+}
+
 template <class S> void resample(const op::Resample& op, const Operand& x, const Operand& out) {
-  if (x.view->is_contiguous() && out.view->is_contiguous())
+  if (x.view->is_contiguous() && out.view->is_contiguous() && !prefers_channels_last<S>(op.columns, x.size(1)))
     return Resampling<S>(op, x.size(0) * x.size(1), 1).run(x.data<S>(), out.data<S>());
   const FiveAxes x5(x), out5(out);
   const ImageIn<S, S> in(*x5);
@@ -192,9 +200,9 @@ template <class S> void resample(const op::Resample& op, const Operand& x, const
 namespace weft {
 using namespace kernels::cpu;
 
-/// Row-major planes are taken as they are, all else as channels-last, copied where it is not; bf16 and f16 are computed
-/// in f32, but where their pixels are copied, as bits. A line of the result is first mixed of whole lines, then along
-/// the columns.
+/// Row-major planes are taken as they are where that is faster, all else as channels-last, copied where it is not. bf16
+/// and f16 are computed in f32, but where their pixels are copied, as bits. A line of the result is first mixed of
+/// whole lines, then along the columns.
 void op::Resample::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {
