@@ -14,8 +14,8 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
     throw Error(text(name, " would write to a view with zero padding; write before pad(), or to its contiguous()"));
   if (internal::body(self).copies_padded)
     throw Error(text(name,
-                     " would write to a copy of a part of a view with zero padding, where the view would not see it",
-                     "; write before pad(), or to a clone()"));
+                     " would write to a copy of a part of a view with zero padding, which the view does not see; write "
+                     "before pad(), or to a clone()"));
   if (view.overlaps_itself())
     throw Error(text(name, " would write to a view that overlaps itself (strides ", view.strides(),
                      "); write to a contiguous() copy"));

@@ -1,4 +1,5 @@
-// Errors of autograd::Function: gradients that do not fit, what backward throws, what the context does not hold.
+// Errors of autograd::Function: gradients and results that do not fit, what backward throws, what the context does not
+// hold or take.
 #include "tests/autograd/checks.h"
 
 namespace weft {
@@ -81,6 +82,55 @@ TEST_F(FunctionErrorTest, AskingTheContextForWhatItDoesNotHoldIsAnError) {
   EXPECT_EQ(context.get<int>("n"), 3);
   EXPECT_EQ(error_of([&] { (void)context.get<int>("m"); }), "the context holds no `m`");
   EXPECT_EQ(error_of([&] { (void)context.get<double>("n"); }), "`n` in the context is a int");
+}
+
+struct TakesOne : Function<TakesOne> {
+  static Tensors forward(Context&, const Tensor& x, int64_t results) {
+    return Tensors(static_cast<size_t>(results), x * 2.0);
+  }
+  static Tensor backward(Context&, const Tensor& g) { return g * 2.0; }
+};
+struct TakesTwo : Function<TakesTwo> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 2.0; }
+  static Tensor backward(Context&, const Tensor& a, const Tensor&) { return a * 2.0; }
+};
+
+TEST_F(FunctionErrorTest, BackwardTakesAsManyGradientsAsThereAreResults) {
+  const Tensor x = leaf({1, 2, 3});
+  EXPECT_CONTAINS(error_of([&] { TakesOne::apply(x, 2); }),
+                  "TakesOne: backward takes 1 gradient, forward returned 2 results");
+  EXPECT_CONTAINS(error_of([&] { TakesTwo::apply(x); }),
+                  "TakesTwo: backward takes 2 gradients, forward returned 1 result");
+  TakesOne::apply(x, 1)[0].sum().backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{2, 2, 2}));
+}
+
+struct Many : Function<Many> {
+  static Tensors forward(Context&, const Tensor& x, int64_t results) {
+    return Tensors(static_cast<size_t>(results), x);
+  }
+  static Tensor backward(Context&, const Tensors& g) { return g.back(); }
+};
+TEST_F(FunctionErrorTest, MoreResultsThanCanBeToldApartAreRefused) {
+  EXPECT_CONTAINS(error_of([] { Many::apply(leaf({1}), 65537); }),
+                  "forward returned 65537 results; there may be 65536");
+}
+
+struct SavesLate : Function<SavesLate> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    context.save(x);
+    return x * x;
+  }
+  static Tensor backward(Context& context, const Tensor& g) {
+    context.save(context.saved(0));
+    return 2.0 * g;
+  }
+};
+TEST_F(FunctionErrorTest, BackwardCannotSave) {
+  EXPECT_CONTAINS(error_of([] {
+                    SavesLate::apply(leaf({1, 2})).sum().backward();
+                  }),
+                  "save() is called outside of forward");
 }
 }  // namespace
 }  // namespace weft

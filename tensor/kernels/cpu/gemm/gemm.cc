@@ -198,7 +198,7 @@ void widening_gemm(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>
 }
 
 bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c) {
-  if (is_dots(a, b) || is_dots(b.transposed(), a.transposed())) return false;  // gemm() adds to the bias, faster
+  if (is_dots(a, b) || is_dots(b.transposed(), a.transposed())) return false;  // gemm(), added to the bias, is faster
   if (!normalize_for_library(a, b, c)) return false;
   fast_half_gemm<BFloat16>(a, b, c, false, bias);
   return true;

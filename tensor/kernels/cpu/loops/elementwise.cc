@@ -293,7 +293,7 @@ void run_repeated(const Operand* list, const Plan& plan, int64_t grain, InnerLoo
   if (rest.shape[0] > 0) run(rest, grain, inner, context);
 }
 
-// A plan that repeats_rows(): if they change, plane by plane, where these are large and as many as threads.
+// A plan that repeats_rows(): if they change, plane by plane, where these are large and at least as many as threads.
 void run_repeating(const Operand* list, const Plan& plan, int64_t grain, InnerLoop inner, const void* context) {
   if (!plan.changes_rows()) return run_repeated(list, plan, grain, inner, context);
   int64_t planes = 1;

@@ -157,7 +157,7 @@ template <class Op, class T>
 inline constexpr int64_t kTiled = simd::kVectorBytes == 64 && (std::is_same_v<Op, SumScan<T>> || is_half<T>) ? 8 : 16;
 constexpr int64_t kFewestTiled = 8;
 /// Lines up to this long are scanned a few at a time: runs of memory (sums and all of halves, other scans), and lines
-/// with gaps.
+/// with gaps, of which longer ones are faster blocked, or on several threads.
 constexpr int64_t kSerialSum = 32, kSerial = 16, kSerialWithGaps = 1 << 16;
 /// From how many neighbouring lines on they are scanned side by side. Halves of all lines are widened at once: few
 /// lines that leave a part of a register empty are not worth it.
