@@ -16,6 +16,17 @@ template <class T> WEFT_SIMD void prefetch(const T* p, int64_t bytes = kPrefetch
   __builtin_prefetch(reinterpret_cast<const char*>(p) + bytes);
 }
 
+/// Whether parts of registers of bytes are read by one instruction.
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+inline constexpr bool kMasksBytes = true;
+namespace detail {
+/// The mask of the first `count` (0 to 64) of 64 lanes.
+WEFT_SIMD __mmask64 first_of_64(int count) { return _bzhi_u64(~0ull, static_cast<unsigned>(count)); }
+}  // namespace detail
+#else
+inline constexpr bool kMasksBytes = false;
+#endif
+
 #if defined(__AVX2__)
 namespace detail {
 /// All bits of the first `count` lanes of eight words or four double words.
@@ -102,6 +113,14 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD Vec<C, N> load_part(con
     return detail::widen<C, T, N>((Raw)_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1u), p));
 #endif
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (sizeof(Raw) == 64 && sizeof(T) == 2)
+    return detail::widen<C, T, N>((Raw)_mm512_maskz_loadu_epi16(static_cast<__mmask32>((1ull << count) - 1u), p));
+  if constexpr (sizeof(Raw) == 64 && sizeof(T) == 1)
+    return detail::widen<C, T, N>((Raw)_mm512_maskz_loadu_epi8(detail::first_of_64(count), p));
+  if constexpr (sizeof(Raw) == 32 && sizeof(T) == 1)
+    return detail::widen<C, T, N>((Raw)_mm256_maskz_loadu_epi8(static_cast<__mmask32>((1ull << count) - 1u), p));
+  if constexpr (sizeof(Raw) == 16 && sizeof(T) == 1)
+    return detail::widen<C, T, N>((Raw)_mm_maskz_loadu_epi8(static_cast<__mmask16>((1u << count) - 1u), p));
   if constexpr (sizeof(Raw) == 32 && sizeof(T) == 2)
     return detail::widen<C, T, N>((Raw)_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1u), p));
   if constexpr (sizeof(Raw) == 32 && sizeof(T) == 4)
@@ -155,6 +174,18 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD void store_part(T* p, V
     _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << count) - 1u), (__m512i)raw);
     return;
   }
+#endif
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (sizeof raw == 64 && sizeof(T) == 2)
+    return _mm512_mask_storeu_epi16(p, static_cast<__mmask32>((1ull << count) - 1u), (__m512i)raw);
+  if constexpr (sizeof raw == 64 && sizeof(T) == 1)
+    return _mm512_mask_storeu_epi8(p, detail::first_of_64(count), (__m512i)raw);
+  if constexpr (sizeof raw == 32 && sizeof(T) == 2)
+    return _mm256_mask_storeu_epi16(p, static_cast<__mmask16>((1u << count) - 1u), (__m256i)raw);
+  if constexpr (sizeof raw == 32 && sizeof(T) == 1)
+    return _mm256_mask_storeu_epi8(p, static_cast<__mmask32>((1ull << count) - 1u), (__m256i)raw);
+  if constexpr (sizeof raw == 16 && sizeof(T) == 1)
+    return _mm_mask_storeu_epi8(p, static_cast<__mmask16>((1u << count) - 1u), (__m128i)raw);
 #elif defined(__AVX2__)
   if constexpr (sizeof raw == 32 && sizeof(T) >= 4)
     return detail::put_first_bytes(p, (__m256i)raw, count * static_cast<int>(sizeof(T)));

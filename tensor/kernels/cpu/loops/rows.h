@@ -6,10 +6,12 @@
 #include <cstdlib>
 
 #include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/loops/nest.h"
+#include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
 
@@ -24,6 +26,8 @@ struct RowView {
 
   int64_t count() const { return outer.count(); }
   int64_t length() const { return inner.count(); }
+  /// The elements of a row lie side by side.
+  bool dense() const { return inner.rank == 0 || (inner.rank == 1 && inner.inner().in == 1); }
 
   void* base;
   int64_t offset;
@@ -48,7 +52,7 @@ template <class T> class RowCursor {
         walk_(view.outer, first),
         length_(view.length()),
         left_(end - first),
-        direct_(std::is_same_v<T, C> && (inner_.rank == 0 || (inner_.rank == 1 && inner_.inner().in == 1))),
+        direct_(std::is_same_v<T, C> && view.dense()),
         batch_(!direct_ && in_batches(view) ? std::min(kRowBatch, left_) : 1),
         buffer_(direct_ ? 0 : length_ * batch_) {}
 
@@ -161,6 +165,32 @@ template <class T> class RowWriter : detail::RowCursor<T> {
   }
 };
 
+/// Rows of a dense view one after the other, as they are stored: a RowReader or RowWriter without a buffer.
+template <class T> class StoredRows {
+ public:
+  StoredRows(const RowView& view, int64_t first, int64_t)
+      : data_(static_cast<T*>(view.base) + view.offset), walk_(view.outer, first) {}
+  T* row() const { return data_ + walk_.in(); }
+  void next() { walk_.next(); }
+
+ private:
+  T* data_;
+  NestWalk walk_;
+};
+
+/// f.operator()<Reader, Writer>(begin, end) on parts of [0, count), which are read and written as rows of T: those of
+/// dense 16-bit views need no buffer. Where f reads a row several times by one reader, rows longer than kMost are
+/// converted once all the same.
+template <class T, int64_t kMost = 512, class F, class... View>
+void for_row_ranges(int64_t count, int64_t grain, const F& f, const View&... views) {
+  [[maybe_unused]] const bool stored = ((views.dense() && views.length() <= kMost) && ...);
+  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    if constexpr (is_half<T>)
+      if (stored) return f.template operator()<StoredRows<const T>, StoredRows<T>>(begin, end);
+    f.template operator()<RowReader<T>, RowWriter<T>>(begin, end);
+  });
+}
+
 /// f(j, count) for every register of a row: count lanes from j on. The last may be partial.
 template <class C, class F> WEFT_SIMD void for_lanes(int64_t length, F&& f) {
   constexpr int kWidth = simd::kLanes<C>;
@@ -184,6 +214,36 @@ WEFT_SIMD void put_lanes(T* p, simd::Vec<Compute<T>> v, std::integral_constant<i
 template <class T> WEFT_SIMD void put_lanes(T* p, simd::Vec<Compute<T>> v, int count) {
   simd::store_part<Compute<T>>(p, v, count);
 }
+
+/// Memory with room for whole registers, for what is read again soon: the processor does not forward masked stores.
+template <class C> struct WholeLanes {
+  C* data;
+  WholeLanes operator+(int64_t j) const { return {data + j}; }
+  C* get() const {
+    if (data == nullptr) __builtin_unreachable();  // the analyzer takes the row for one without elements
+    return data;
+  }
+};
+template <class C> WEFT_SIMD simd::Vec<C> lanes_at(WholeLanes<C> p, auto) { return simd::load<C>(p.get()); }
+template <class C> WEFT_SIMD void put_lanes(WholeLanes<C> p, simd::Vec<C> v, auto) { simd::store<C>(p.get(), v); }
+
+/// Where a row is worked out in C: the row itself, or if that is of 16 bits, a buffer.
+template <class T> class RowRoom {
+ public:
+  using C = Compute<T>;
+  explicit RowRoom(int64_t length)
+      : length_(length), buffer_(is_half<T> ? ceil_div(length, simd::kLanes<C>) * simd::kLanes<C> : 0) {}
+  C* elements(C* row) const { return row; }
+  C* lanes(C* row) const { return row; }
+  void write_to(C*) const {}
+  C* elements(T*) const requires(is_half<T>) { return buffer_.data(); }
+  WholeLanes<C> lanes(T*) const requires(is_half<T>) { return {buffer_.data()}; }
+  void write_to(T* row) const requires(is_half<T>) { narrow(buffer_.data(), row, length_); }
+
+ private:
+  int64_t length_;
+  Scratch<C> buffer_;
+};
 
 /// Rows a thread should at least get.
 inline int64_t row_grain(int64_t length) { return std::max<int64_t>(1, 8192 / std::max<int64_t>(1, length)); }

@@ -66,19 +66,19 @@ template <class C> struct NarrowRows {
 
   explicit NarrowRows(int64_t length) : length_(length), used_((length + kWidth - 1) / kWidth) {}
   C* columns() { return reinterpret_cast<C*>(parts); }
-  template <class T> void read(RowReader<T>& reader, int64_t count) {
+  template <class Reader> void read(Reader& reader, int64_t count) {
     for (int64_t k = 0; k < count; ++k, reader.next()) {
-      const C* row = reader.row();
+      const auto* row = reader.row();
       for (int64_t p = 0; p < used_; ++p) parts[p][k] = lanes_at(row + p * kWidth, lanes_of(p));
     }
     for (int64_t k = count; k < kWidth; ++k)
       for (int64_t p = 0; p < used_; ++p) parts[p][k] = simd::Vec<C>{};
     transpose();
   }
-  template <class T> void write(RowWriter<T>& writer, int64_t count) {
+  template <class Writer> void write(Writer& writer, int64_t count) {
     transpose();
     for (int64_t k = 0; k < count; ++k, writer.next()) {
-      C* row = writer.row();
+      auto* row = writer.row();
       for (int64_t p = 0; p < used_; ++p) put_lanes(row + p * kWidth, parts[p][k], lanes_of(p));
     }
   }
@@ -99,10 +99,10 @@ template <class T, class F, class... In> void for_narrow_rows(const RowView& to,
   using Narrow = detail::NarrowRows<C>;
   constexpr int kWidth = Narrow::kWidth;
   const int64_t length = to.length(), count = to.count();
-  parallel_for(ceil_div(count, kWidth), row_grain(length * kWidth), [&](int64_t begin, int64_t end) {
+  const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
     const int64_t first = begin * kWidth, last = std::min(end * kWidth, count);
-    RowReader<T> readers[] = {RowReader<T>(in, first, last)...};
-    RowWriter<T> writer(to, first, last);
+    Reader readers[] = {Reader(in, first, last)...};
+    Writer writer(to, first, last);
     Narrow rows[] = {(static_cast<void>(in), Narrow(length))...};
     for (int64_t i = first; i < last; i += kWidth) {
       const int64_t held = std::min<int64_t>(kWidth, last - i);
@@ -114,7 +114,8 @@ template <class T, class F, class... In> void for_narrow_rows(const RowView& to,
       (std::make_index_sequence<sizeof...(In)>());
       rows[0].write(writer, held);
     }
-  });
+  };
+  for_row_ranges<T>(ceil_div(count, kWidth), row_grain(length * kWidth), run, to, in...);
 }
 
 /// row_max() of each.

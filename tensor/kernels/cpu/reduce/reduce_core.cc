@@ -163,9 +163,26 @@ bool rows_are_better(const ReducePlan& plan, const Folding& folding) {
   return reduced.in < kept.in;
 }
 
+/// turn() one by one, of kRows rows that are a constant: where columns follow each other the compiler makes shuffles of
+/// it.
+template <int kRows, class Raw> void turn_dense(const Raw* from, Raw* to, int64_t to_step, int64_t columns) {
+  for (int64_t i = 0; i < columns; ++i)
+    for (int64_t j = 0; j < kRows; ++j) to[j * to_step + i] = from[i * kRows + j];
+}
+
 template <class Raw>
 void turn_elements(const Raw* from, int64_t from_step, Raw* to, int64_t to_step, int64_t columns, int64_t rows) {
   constexpr int N = std::min(simd::kLanes<Raw>, 16);
+  if (from_step == rows) {
+    if (rows == 2) return turn_dense<2>(from, to, to_step, columns);
+    if (rows == 3) return turn_dense<3>(from, to, to_step, columns);
+    if (rows == 4) return turn_dense<4>(from, to, to_step, columns);
+  }
+  if constexpr (sizeof(Raw) == 1) {  // parts of registers of bytes are read one by one anyway
+    for (int64_t i = 0; i < columns; ++i)
+      for (int64_t j = 0; j < rows; ++j) to[j * to_step + i] = from[i * from_step + j];
+    return;
+  }
   for (int64_t i = 0; i < columns; i += N)
     for (int64_t j = 0; j < rows; j += N) {
       const int count = static_cast<int>(std::min<int64_t>(N, rows - j));

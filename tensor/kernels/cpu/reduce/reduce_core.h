@@ -52,6 +52,8 @@ inline constexpr int64_t kMaxPartial = 24;
 
 /// Rows of fewer elements are folded as columns by policies that have dense_rows().
 inline constexpr int64_t kShortRow = 24;
+/// Rows up to this long that follow each other are transposed by shuffles.
+inline constexpr int64_t kShortDenseRow = 4;
 
 /// Where a Block lies.
 struct BlockPlace {
@@ -92,9 +94,12 @@ template <class Policy, class T, class Finish> class FoldingOf final : public Fo
   static constexpr bool kDenseRows = requires(const Policy& policy, const T* p, Partial* out) {
     policy.dense_rows(p, 0, 0, 0, out);
   };
+  /// Bytes are transposed one by one: a row of them takes one masked load.
+  static constexpr int64_t kShortest =
+      simd::kMasksBytes && sizeof(T) == 1 && sizeof(Partial) == 1 ? kShortDenseRow + 1 : kShortRow;
 
   FoldingOf(const T* x, const Policy& policy, const Finish& finish)
-      : Folding(sizeof(Partial), Policy::kPasses, kDenseRows ? kShortRow : detail::kShort),
+      : Folding(sizeof(Partial), Policy::kPasses, kDenseRows ? kShortest : detail::kShort),
         x_(x),
         policy_(policy),
         finish_(finish) {}

@@ -1,4 +1,5 @@
-// Folds over one contiguous row of float or double, and exponentials of one.
+// Folds over one contiguous row of floats, which are computed in C: float, or double for those of f64. Exponentials of
+// one.
 #pragma once
 
 #include "tensor/kernels/cpu/loops/rows.h"
@@ -59,7 +60,8 @@ template <class C, class F> [[gnu::always_inline]] inline double sum_lanes(int64
 
 /// The largest value that is no NaN; -inf where there is none. (What is subtracted from a row before the exponentials:
 /// a NaN comes through in their sum.)
-template <class C> C row_max(const C* x, int64_t n) {
+template <class T> Compute<T> row_max(const T* x, int64_t n) {
+  using C = Compute<T>;
   constexpr int kWidth = simd::kLanes<C>;
   const simd::Vec<C> lowest = simd::splat<C>(-std::numeric_limits<C>::infinity());
   simd::Vec<C> best[4] = {lowest, lowest, lowest, lowest};  // side by side: each waits for its own last result
@@ -75,27 +77,45 @@ template <class C> C row_max(const C* x, int64_t n) {
   return simd::fold_lanes<ExtremeOp<C, true>, C, kWidth>(best[0]);
 }
 
-template <class C> double row_sum(const C* x, int64_t n) {
-  return sum_lanes<C>(n, [&](int64_t j, auto count) {
-    simd::prefetch(x + j);
-    return lanes_at(x + j, count);
+/// The sum of f(x) of a row, in double throughout: where float overflows.
+template <class T, class F> double sum_in_double(const T* x, int64_t n, const F& f) {
+  return sum_lanes<double>(n, [&](int64_t j, auto count) {
+    if constexpr (std::is_same_v<decltype(count), int>)
+      return simd::first_lanes<double>(f(simd::load_part<double>(x + j, count)), simd::Vec<double>{}, count);
+    else
+      return f(simd::load<double>(x + j));
   });
 }
 
-/// The sum of (x - mean)^2.
-template <class C> double row_squares(const C* x, int64_t n, double mean) {
+template <class T> double row_sum(const T* x, int64_t n) {
+  const double sum = sum_lanes<Compute<T>>(n, [&](int64_t j, auto count) {
+    simd::prefetch(x + j);
+    return lanes_at(x + j, count);
+  });
+  if (std::isfinite(sum)) [[likely]]
+    return sum;
+  return sum_in_double(x, n, [](simd::Vec<double> v) { return v; });
+}
+
+/// The sum of (x - mean)^2; NaN where it is too large for a double.
+template <class T> double row_squares(const T* x, int64_t n, double mean) {
+  using C = Compute<T>;
   const C rounded = static_cast<C>(mean);
   const auto square = [&](int64_t j, auto count) {
     auto v = lanes_at(x + j, count) - rounded;
     if (count < simd::kLanes<C>) v = simd::first_lanes<C>(v, simd::Vec<C>{}, count);
     return v * v;
   };
-  return recentred<C>(sum_lanes<C>(n, square), static_cast<double>(n), mean);
+  const double squares = sum_lanes<C>(n, square);
+  if (std::isfinite(squares)) [[likely]]
+    return recentred<C>(squares, static_cast<double>(n), mean);
+  const double wide = sum_in_double(x, n, [mean](simd::Vec<double> v) { return (v - mean) * (v - mean); });
+  return std::isinf(wide) ? std::numeric_limits<double>::quiet_NaN() : wide;  // 1 / inf would hide it
 }
 
 /// The sum of a * b.
-template <class C> double row_dot(const C* a, const C* b, int64_t n) {
-  return sum_lanes<C>(n, [&](int64_t j, auto count) {
+template <class T> double row_dot(const T* a, const T* b, int64_t n) {
+  return sum_lanes<Compute<T>>(n, [&](int64_t j, auto count) {
     simd::prefetch(a + j), simd::prefetch(b + j);
     return lanes_at(a + j, count) * lanes_at(b + j, count);
   });
@@ -103,7 +123,8 @@ template <class C> double row_dot(const C* a, const C* b, int64_t n) {
 
 /// The sum of exp(x - shift) where no x is above shift; put(j, x - shift, exp(x - shift), count) gets the registers on
 /// the way.
-template <class C, class Put> double row_exp(const C* x, int64_t n, C shift, const Put& put) {
+template <class T, class Put> double row_exp(const T* x, int64_t n, Compute<T> shift, const Put& put) {
+  using C = Compute<T>;
   constexpr int kWidth = simd::kLanes<C>;
   return sum_lanes<C>(
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
@@ -116,8 +137,8 @@ template <class C, class Put> double row_exp(const C* x, int64_t n, C shift, con
       });
 }
 
-/// y = exp(x - shift) and its sum; no x is above shift.
-template <class C> double row_exp(const C* x, int64_t n, C shift, C* y) {
+/// y = exp(x - shift) and its sum; no x is above shift. y is a pointer or WholeLanes.
+template <class T, class Row> double row_exp_to(const T* x, int64_t n, Compute<T> shift, Row y) {
   return row_exp(x, n, shift, [y](int64_t j, auto, auto e, auto count) { put_lanes(y + j, e, count); });
 }
 

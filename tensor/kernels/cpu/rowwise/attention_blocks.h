@@ -144,7 +144,7 @@ void softmax_row(const AttentionInputs& in, const AttentionSetting& setting, int
   if (in.mask.defined()) add_mask<C>(in.mask, batch, at, row, n);
   largest = row_max(row, n);
   if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // it sees nothing, or only NaN
-  const double sum = row_exp(row, n, largest, row);
+  const double sum = row_exp_to(row, n, largest, row);
   factor = sum == 0 ? C(0) : static_cast<C>(1 / sum);
   row_scale(row, n, factor, row);
 }

@@ -91,16 +91,6 @@ bool backward_in_columns(const SmallOperand<double>& scale, const RowView& rows,
   return true;
 }
 
-/// The sum of z - base, in double: logits that are masked with the lowest number of f32 must not overflow.
-template <class C> double sum_above(const C* z, int64_t n, C base) {
-  return sum_lanes<double>(n, [&](int64_t j, auto count) {
-    if constexpr (std::is_same_v<decltype(count), int>)
-      return simd::first_lanes<double>(simd::load_part<double>(z + j, count) - base, simd::Vec<double>{}, count);
-    else
-      return simd::load<double>(z + j) - base;
-  });
-}
-
 template <class T>
 void forward(const Operand& logits, const int64_t* targets, const ClassWeights& weights,
              const CrossEntropyRows& options, double* loss) {
@@ -110,13 +100,13 @@ void forward(const Operand& logits, const int64_t* targets, const ClassWeights& 
     if (forward_in_columns<T>(rows, targets, weights, options, loss)) return;
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
-  parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
-    RowReader<T> reader(rows, begin, end);
+  const auto run = [&]<class Reader, class>(int64_t begin, int64_t end) {
+    Reader reader(rows, begin, end);
     for (int64_t i = begin; i < end; ++i, reader.next()) {
       const int64_t target = targets[i];
       loss[i] = 0;
       if (target == options.ignore_index) continue;
-      const C* z = reader.row();
+      const auto* z = reader.row();
       const C largest = row_max(z, classes);
       const double log_sum = std::log(row_exp(z, classes, largest, [](auto...) {}));
       const auto minus_log = [&](int64_t c) {
@@ -126,12 +116,15 @@ void forward(const Operand& logits, const int64_t* targets, const ClassWeights& 
       if (smooth == 0) continue;
       double spread = 0;  // the weighted sum of minus_log
       if (weights.uniform())
-        spread = static_cast<double>(classes) * log_sum - sum_above(z, classes, largest);
+        // In double: logits that are masked with the lowest number of f32 must not overflow.
+        spread = static_cast<double>(classes) * log_sum -
+                 sum_in_double(z, classes, [&](auto v) { return v - static_cast<double>(largest); });
       else
         for (int64_t c = 0; c < classes; ++c) spread += weights[c] * minus_log(c);
       loss[i] += smooth * spread;
     }
-  });
+  };
+  for_row_ranges<T>(rows.count(), row_grain(classes), run, rows);
 }
 
 template <class T>
@@ -143,28 +136,35 @@ void backward(const SmallOperand<double>& scale, const Operand& logits, const in
     if (backward_in_columns<T>(scale, rows, targets, weights, options, to)) return;
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
-  parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
-    RowReader<T> reader(rows, begin, end);
-    RowWriter<T> writer(to, begin, end);
+  const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
+    Reader reader(rows, begin, end);
+    Writer writer(to, begin, end);
+    const RowRoom<T> room(classes);
     for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) {
-      C* dz = writer.row();
+      auto* row = writer.row();
+      C* dz = room.elements(row);
       const int64_t target = targets[i];
       if (target == options.ignore_index) {
         std::fill_n(dz, classes, C(0));
+        room.write_to(row);
         continue;
       }
-      const C* z = reader.row();
-      const double sum = row_exp(z, classes, row_max(z, classes), dz);
+      const auto* z = reader.row();
+      const auto lanes = room.lanes(row);
+      const double sum = row_exp_to(z, classes, row_max(z, classes), lanes);
       const double at_target = sharp * weights[target];
       const C factor = static_cast<C>(scale[i] * (at_target + smooth * weights.total()) / sum);
       const C spread = static_cast<C>(weights.uniform() ? scale[i] * smooth : 0.0);
-      for_lanes<C>(classes,
-                   [&](int64_t j, auto count) { put_lanes(dz + j, lanes_at(dz + j, count) * factor - spread, count); });
+      for_lanes<C>(classes, [&](int64_t j, auto count) {
+        put_lanes(lanes + j, lanes_at(lanes + j, count) * factor - spread, count);
+      });
       if (!weights.uniform() && smooth != 0)
         for (int64_t c = 0; c < classes; ++c) dz[c] -= static_cast<C>(scale[i] * smooth * weights[c]);
       dz[target] -= static_cast<C>(scale[i] * at_target);
+      room.write_to(row);
     }
-  });
+  };
+  for_row_ranges<T>(rows.count(), row_grain(classes), run, rows, to);
 }
 
 }  // namespace

@@ -47,9 +47,9 @@ struct RowCut {
 };
 
 /// f(row number, row) for the rows of group number `at`.
-template <class T, class F> void each_row(const RowView& rows, const RowCut& cut, int64_t at, const F& f) {
+template <class Reader, class F> void each_row(const RowView& rows, const RowCut& cut, int64_t at, const F& f) {
   const int64_t first = at * cut.per_group, end = first + cut.per_group;
-  RowReader<T> reader(rows, first, end);
+  Reader reader(rows, first, end);
   for (int64_t i = first; i < end; ++i, reader.next()) f(i, reader.row());
 }
 
@@ -67,18 +67,20 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
   const RowView in = cut.view(x), to = cut.view(y);
   const int64_t length = cut.length(), rows = cut.per_group;
   const auto count = static_cast<double>(std::max<int64_t>(length * rows, 1));  // no values: 0, not NaN
-  parallel_for(s.all_groups(), row_grain(length * rows), [&](int64_t begin, int64_t end) {
+  const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
+    const RowRoom<T> room(length);
     for (int64_t at = begin; at < end; ++at) {
       double sum = 0, squares = 0;
-      each_row<T>(in, cut, at, [&](int64_t, const C* row) { sum += row_sum(row, length); });
+      each_row<Reader>(in, cut, at, [&](int64_t, const auto* row) { sum += row_sum(row, length); });
       const double m = mean[at] = sum / count;
-      each_row<T>(in, cut, at, [&](int64_t, const C* row) { squares += row_squares(row, length, m); });
+      each_row<Reader>(in, cut, at, [&](int64_t, const auto* row) { squares += row_squares(row, length, m); });
       const double r = rstd[at] = 1.0 / std::sqrt(squares / count + eps);
       const Centre<C> centred(m);
-      RowWriter<T> writer(to, at * rows, (at + 1) * rows);
-      each_row<T>(in, cut, at, [&](int64_t i, const C* row) {
+      Writer writer(to, at * rows, (at + 1) * rows);
+      each_row<Reader>(in, cut, at, [&](int64_t i, const auto* row) {
         const double *w = weight.data() + cut.channel(i), *b = bias.data() + cut.channel(i);
-        C* out = writer.row();
+        auto* to_row = writer.row();
+        C* out = room.elements(to_row);
         const auto channel = [&](int64_t c, int64_t first) {
           const C scale = static_cast<C>(r * w[c]), shift = static_cast<C>(b[c]);
           for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
@@ -87,16 +89,18 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
         };
         each_channel(cut, channel, [&] {
           for (int64_t c = 0; c < cut.channels; ++c)
-            out[c] = centred.of(row[c]) * static_cast<C>(r * w[c]) + static_cast<C>(b[c]);
+            out[c] = centred.of(C(row[c])) * static_cast<C>(r * w[c]) + static_cast<C>(b[c]);
         });
+        room.write_to(to_row);
         writer.next();
       });
     }
-  });
+  };
+  for_row_ranges<T, INT64_MAX>(s.all_groups(), row_grain(length * rows), run, in, to);
 }
 
 /// The sum of g (x - mean) along a row.
-template <class C> double centred_dot(const C* g, const C* x, int64_t n, const Centre<C>& centred) {
+template <class T, class C> double centred_dot(const T* g, const T* x, int64_t n, const Centre<C>& centred) {
   return sum_lanes<C>(n,
                       [&](int64_t j, auto count) { return lanes_at(g + j, count) * centred(lanes_at(x + j, count)); });
 }
@@ -109,13 +113,14 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
   const RowCut cut(x, s);
   const RowView g_rows = cut.view(g), x_rows = cut.view(x), to = cut.view(dx.defined() ? dx : x);
   const int64_t rows = cut.per_group;
-  parallel_for(s.all_groups(), row_grain(cut.length() * rows), [&](int64_t begin, int64_t end) {
+  const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
+    const RowRoom<T> room(cut.length());
     for (int64_t at = begin; at < end; ++at) {
       const Centre<C> centred(mean[at]);
       double level = 0, slope = 0;  // the sums of g weight and of g weight (x - mean)
-      RowReader<T> g_reader(g_rows, at * rows, (at + 1) * rows);
-      each_row<T>(x_rows, cut, at, [&](int64_t i, const C* row) {
-        const C* g_row = g_reader.row();
+      Reader g_reader(g_rows, at * rows, (at + 1) * rows);
+      each_row<Reader>(x_rows, cut, at, [&](int64_t i, const auto* row) {
+        const auto* g_row = g_reader.row();
         const double* w = weight.data() + cut.channel(i);
         double *sum = sums + i * cut.channels, *dot = dots + i * cut.channels;
         const auto channel = [&](int64_t c, int64_t first) {
@@ -124,35 +129,41 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
         };
         each_channel(cut, channel, [&] {
           for (int64_t c = 0; c < cut.channels; ++c)
-            sum[c] = static_cast<double>(g_row[c]), dot[c] = static_cast<double>(g_row[c] * centred.of(row[c]));
+            sum[c] = static_cast<double>(g_row[c]), dot[c] = static_cast<double>(C(g_row[c]) * centred.of(C(row[c])));
         });
         for (int64_t c = 0; c < cut.channels; ++c) level += w[c] * sum[c], slope += w[c] * dot[c];
         g_reader.next();
       });
       if (!dx.defined()) continue;
       const double r = rstd[at], count = static_cast<double>(cut.length() * rows);
-      const C a = static_cast<C>(r * level / count), b = static_cast<C>(r * r * r * slope / count);
-      RowReader<T> again(g_rows, at * rows, (at + 1) * rows);
-      RowWriter<T> writer(to, at * rows, (at + 1) * rows);
-      each_row<T>(x_rows, cut, at, [&](int64_t i, const C* row) {
+      // r^2 alone may be too small for C.
+      const C a = static_cast<C>(r * level / count), b = static_cast<C>(r * r * slope / count),
+              rstd_c = static_cast<C>(r);
+      Reader again(g_rows, at * rows, (at + 1) * rows);
+      Writer writer(to, at * rows, (at + 1) * rows);
+      each_row<Reader>(x_rows, cut, at, [&](int64_t i, const auto* row) {
         const double* w = weight.data() + cut.channel(i);
-        const C* g_row = again.row();
-        C* out = writer.row();
+        const auto* g_row = again.row();
+        auto* to_row = writer.row();
+        C* out = room.elements(to_row);
         const auto channel = [&](int64_t c, int64_t first) {
           const C scale = static_cast<C>(r * w[c]);
           for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
             const int64_t k = first + j;
-            put_lanes(out + k, lanes_at(g_row + k, lanes) * scale - a - centred(lanes_at(row + k, lanes)) * b, lanes);
+            put_lanes(out + k, lanes_at(g_row + k, lanes) * scale - a - centred(lanes_at(row + k, lanes)) * rstd_c * b,
+                      lanes);
           });
         };
         each_channel(cut, channel, [&] {
           for (int64_t c = 0; c < cut.channels; ++c)
-            out[c] = g_row[c] * static_cast<C>(r * w[c]) - a - centred.of(row[c]) * b;
+            out[c] = C(g_row[c]) * static_cast<C>(r * w[c]) - a - centred.of(C(row[c])) * rstd_c * b;
         });
+        room.write_to(to_row);
         again.next(), writer.next();
       });
     }
-  });
+  };
+  for_row_ranges<T, INT64_MAX>(s.all_groups(), row_grain(cut.length() * rows), run, g_rows, x_rows, to);
 }
 
 }  // namespace

@@ -157,6 +157,7 @@ void normalise_pixels(const GroupedPixels& s, const T* x, const Values& weight, 
     detail::group_moments<T>(s, in, end - first, table, mean + n * s.groups + first, rstd + n * s.groups + first);
     for (int64_t g = first; g < end; ++g) {
       double& r = rstd[n * s.groups + g];
+      if (std::isinf(r)) r = std::numeric_limits<double>::quiet_NaN();  // squares overflowed: 1 / inf would hide it
       r = 1.0 / std::sqrt(r + eps);
       for (int64_t c = 0; c < s.per_group; ++c) table.set_mean((g - first) * s.per_group + c, mean[n * s.groups + g]);
       for (int64_t c = g * s.per_group; c < (g + 1) * s.per_group; ++c) {

@@ -45,12 +45,14 @@ void forward(const Operand& x, int64_t axes, const Operand& weight, const Operan
   const int64_t length = in.length();
   const SmallOperand<C> w(weight, length, C(1)), b(bias, length, C(0));
   const RowScalars means(mean, first), rstds(rstd, first);
-  parallel_for(in.count(), row_grain(length), [&](int64_t begin, int64_t end) {
-    RowReader<T> reader(in, begin, end);
-    RowWriter<T> writer(to, begin, end);
+  const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
+    Reader reader(in, begin, end);
+    Writer writer(to, begin, end);
+    const RowRoom<T> room(length);
     for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) {
-      const C* row = reader.row();
-      C* out = writer.row();
+      const auto* row = reader.row();
+      auto* to_row = writer.row();
+      const auto out = room.lanes(to_row);
       const double m = rms ? 0.0 : row_sum(row, length) / static_cast<double>(length);
       const double r = 1.0 / std::sqrt(row_squares(row, length, m) / static_cast<double>(length) + eps);
       means.set(i, m);
@@ -61,8 +63,10 @@ void forward(const Operand& x, int64_t axes, const Operand& weight, const Operan
         const auto unit = centred(lanes_at(row + j, count)) * scale;
         put_lanes(out + j, unit * lanes_at(w.data() + j, count) + lanes_at(b.data() + j, count), count);
       });
+      room.write_to(to_row);
     }
-  });
+  };
+  for_row_ranges<T>(in.count(), row_grain(length), run, in, to);
 }
 
 /// Sums of the parameters' gradients over a block of rows: 8 rows are added in C, their sums in double.
@@ -98,8 +102,8 @@ template <class C> class ParameterSums {
 
 /// One row: dx = rstd * (h - mean(h) - u * mean(h * u)) with h = g * weight, u = (x - mean) * rstd, and what it adds
 /// to the parameters' gradients, g * u and g. Either is left out where its pointer is null. Without mean(h) with `rms`.
-template <class C>
-void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd, bool rms, C* dx,
+template <class T, class C, class Lanes>
+void row_gradient(const T* g, const T* x, const C* w, int64_t n, C mean, C rstd, bool rms, const Lanes* dx,
                   ParameterSums<C>* parameters) {
   detail::WideSum<C> sum, dot;
   const auto first_pass = [&](auto with_parameters) {
@@ -125,7 +129,7 @@ void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd,
   for_lanes<C>(n, [&](int64_t j, auto count) {
     const auto h = lanes_at(g + j, count) * lanes_at(w + j, count);
     const auto u = (lanes_at(x + j, count) - mean) * rstd;
-    put_lanes(dx + j, ((h - a) - u * b) * rstd, count);
+    put_lanes(*dx + j, ((h - a) - u * b) * rstd, count);
   });
 }
 
@@ -155,24 +159,29 @@ void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const 
   const int64_t width = 2 * length;
   const Scratch<double> sums(parameters ? std::max<int64_t>(blocks, 1) * width : 0);
   if (parameters) std::fill_n(sums.data(), std::max<int64_t>(blocks, 1) * width, 0.0);
-  const auto run_block = [&](int64_t block) {
-    const int64_t from = block * group, until = std::min(from + group, rows);
-    RowReader<T> g_reader(g_rows, from, until), x_reader(x_rows, from, until);
-    RowWriter<T> writer(to, from, until);
-    std::optional<ParameterSums<C>> parameter_sums;
-    if (parameters) parameter_sums.emplace(length, sums.data() + block * width);
-    for (int64_t i = from; i < until; ++i, g_reader.next(), x_reader.next()) {
-      const C* g_row = g_reader.row();
-      const C* x_row = x_reader.row();
-      const C m = static_cast<C>(means.get(i)), r = static_cast<C>(rstds.get(i));
-      row_gradient(g_row, x_row, w.data(), length, m, r, rms, dx.defined() ? writer.row() : nullptr,
-                   parameter_sums ? &*parameter_sums : nullptr);
-      if (dx.defined()) writer.next();
+  const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
+    const RowRoom<T> room(length);
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t from = block * group, until = std::min(from + group, rows);
+      Reader g_reader(g_rows, from, until), x_reader(x_rows, from, until);
+      Writer writer(to, from, until);
+      std::optional<ParameterSums<C>> parameter_sums;
+      if (parameters) parameter_sums.emplace(length, sums.data() + block * width);
+      for (int64_t i = from; i < until; ++i, g_reader.next(), x_reader.next()) {
+        const auto* g_row = g_reader.row();
+        const auto* x_row = x_reader.row();
+        const C m = static_cast<C>(means.get(i)), r = static_cast<C>(rstds.get(i));
+        auto* dx_row = dx.defined() ? writer.row() : nullptr;
+        const auto lanes = room.lanes(dx_row);
+        row_gradient(g_row, x_row, w.data(), length, m, r, rms, dx.defined() ? &lanes : nullptr,
+                     parameter_sums ? &*parameter_sums : nullptr);
+        if (!dx.defined()) continue;
+        room.write_to(dx_row);
+        writer.next();
+      }
     }
   };
-  parallel_for(blocks, std::max<int64_t>(1, row_grain(length) / group), [&](int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block) run_block(block);
-  });
+  for_row_ranges<T>(blocks, std::max<int64_t>(1, row_grain(length) / group), run, g_rows, x_rows, to);
   if (!parameters) return;
   combine_tree<OnePass<SumOp<double>>>(sums.data(), blocks, width);
   write_row(sums.data(), length, dweight);

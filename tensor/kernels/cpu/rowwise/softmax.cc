@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kFewestNarrow = 4;
 
 /// On all rows along `axis`: by_columns(columns of each input..., columns of out) where they lie side by side or are
-/// narrow, else by_row(each input's row..., out's row, length).
+/// narrow, else by_row(each input's row..., lanes of out's row, length).
 template <class T, class ByColumns, class ByRow, class... In>
 void map_rows(int64_t axis, const Operand& out, const ByColumns& by_columns, const ByRow& by_row, const In&... in) {
   const RowView to(out, axis, out);
@@ -24,15 +24,19 @@ void map_rows(int64_t axis, const Operand& out, const ByColumns& by_columns, con
         by_columns(Block(views, row, lanes)..., Block(to, row, lanes));
       });
     if (length <= kNarrowRow<Compute<T>> && count >= kFewestNarrow) return for_narrow_rows<T>(to, by_columns, views...);
-    parallel_for(count, row_grain(length), [&](int64_t begin, int64_t end) {
-      RowReader<T> readers[] = {RowReader<T>(views, begin, end)...};
-      RowWriter<T> writer(to, begin, end);
+    const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
+      Reader readers[] = {Reader(views, begin, end)...};
+      Writer writer(to, begin, end);
+      const RowRoom<T> room(length);
       for (int64_t i = begin; i < end; ++i, writer.next()) {
-        [&]<size_t... k>(std::index_sequence<k...>) { by_row(readers[k].row()..., writer.row(), length); }
+        auto* row = writer.row();
+        [&]<size_t... k>(std::index_sequence<k...>) { by_row(readers[k].row()..., room.lanes(row), length); }
         (std::make_index_sequence<sizeof...(In)>());
-        for (RowReader<T>& reader : readers) reader.next();
+        room.write_to(row);
+        for (Reader& reader : readers) reader.next();
       }
-    });
+    };
+    for_row_ranges<T>(count, row_grain(length), run, to, views...);
   }(RowView(in, axis, out)...);
 }
 
@@ -91,8 +95,9 @@ using namespace kernels::cpu;
 
 /// exp(x - max) / sum(exp(x - max)); NaN where all are -inf or one is +inf.
 void op::Softmax::cpu(const Operand& x, const Operand& out) const {
-  const auto by_row = []<class C>(const C* in, C* y, int64_t n) {
-    const C scale = static_cast<C>(1.0 / row_exp(in, n, row_max(in, n), y));
+  const auto by_row = []<class T>(const T* in, auto y, int64_t n) {
+    using C = Compute<T>;
+    const C scale = static_cast<C>(1.0 / row_exp_to(in, n, row_max(in, n), y));
     for_lanes<C>(n, [&](int64_t j, auto count) { put_lanes(y + j, lanes_at(y + j, count) * scale, count); });
   };
   visit_floating(x.dtype, [&]<class T>() { map_rows<T>(axis, out, SoftmaxOfColumns{}, by_row, x); });
@@ -100,7 +105,8 @@ void op::Softmax::cpu(const Operand& x, const Operand& out) const {
 
 /// (x - max) - log(sum(exp(x - max))): exact for far-apart logits, never above 0.
 void op::LogSoftmax::cpu(const Operand& x, const Operand& out) const {
-  const auto by_row = []<class C>(const C* in, C* y, int64_t n) {
+  const auto by_row = []<class T>(const T* in, auto y, int64_t n) {
+    using C = Compute<T>;
     // The difference is written while the exponential is worked out, which hides the way to memory.
     const double sum = row_exp(in, n, row_max(in, n), [y](int64_t j, auto difference, auto, auto count) {
       put_lanes(y + j, difference, count);
@@ -112,7 +118,8 @@ void op::LogSoftmax::cpu(const Operand& x, const Operand& out) const {
 }
 
 void op::SoftmaxBackward::cpu(const Operand& g, const Operand& y, const Operand& out) const {
-  const auto by_row = []<class C>(const C* grad, const C* prob, C* dx, int64_t n) {
+  const auto by_row = []<class T>(const T* grad, const T* prob, auto dx, int64_t n) {
+    using C = Compute<T>;
     const C dot = static_cast<C>(row_dot(grad, prob, n));
     for_lanes<C>(n, [&](int64_t j, auto count) {
       put_lanes(dx + j, lanes_at(prob + j, count) * (lanes_at(grad + j, count) - dot), count);
@@ -122,7 +129,8 @@ void op::SoftmaxBackward::cpu(const Operand& g, const Operand& y, const Operand&
 }
 
 void op::LogSoftmaxBackward::cpu(const Operand& g, const Operand& y, const Operand& out) const {
-  const auto by_row = []<class C>(const C* grad, const C* log_prob, C* dx, int64_t n) {
+  const auto by_row = []<class T>(const T* grad, const T* log_prob, auto dx, int64_t n) {
+    using C = Compute<T>;
     const C total = static_cast<C>(row_sum(grad, n));
     for_lanes<C>(n, [&](int64_t j, auto count) {
       const auto p = vmath::exp(lanes_at(log_prob + j, count));
