@@ -25,11 +25,13 @@ namespace formulas {
 inline Tensor extremum_share(const Tensor& g, const Tensor& other_chosen, const Tensor& tie) {
   return where(tie, g * 0.5, where(other_chosen, zeros_like(g), g));
 }
-/// a^2 + b^2, but 1 at the origin, so that the gradient of an angle is 0 there, as in PyTorch.
-inline Tensor square_radius(const Tensor& a, const Tensor& b) {
-  const Tensor out = square(a) + square(b);
-  return where(out == 0.0, ones_like(out), out);
+/// sqrt(a^2 + b^2), but 1 at the origin, so that the gradient of an angle is 0 there, as in PyTorch.
+inline Tensor radius(const Tensor& a, const Tensor& b) {
+  const Tensor origin = logical_and(a == 0.0, b == 0.0);
+  return hypot(where(origin, ones_like(a), a), b);
 }
+/// x / r^2, which does not leave the range of r where the squares do.
+inline Tensor over_square(const Tensor& x, const Tensor& r) { return x / r / r; }
 }  // namespace formulas
 
 // PyTorch's conventions: a^0 has gradient 0 in a; 0^b with b >= 0 has gradient 0 in b.
@@ -60,9 +62,9 @@ WEFT_GRADIENT(Fmod) = in_f32(per_input([](Grad g) { return g; },
                                          return -g * round((a - fmod(a, b)) / b);
                                        }));
 WEFT_GRADIENT(FloorDivide) = per_input([](Grad g) { return zeros_like(g); }, [](Grad g) { return zeros_like(g); });
-WEFT_GRADIENT(Atan2) =
-    in_f32(per_input([](Grad g, Input<0> a, Input<1> b) { return g * b / formulas::square_radius(a, b); },
-                     [](Grad g, Input<0> a, Input<1> b) { return -g * a / formulas::square_radius(a, b); }));
+WEFT_GRADIENT(Atan2) = in_f32(
+    per_input([](Grad g, Input<0> a, Input<1> b) { return g * formulas::over_square(b, formulas::radius(a, b)); },
+              [](Grad g, Input<0> a, Input<1> b) { return -g * formulas::over_square(a, formulas::radius(a, b)); }));
 WEFT_GRADIENT(Hypot) = per_input([](Grad g, Input<0> a, Output y) { return g * (a / y); },
                                  [](Grad g, Input<1> b, Output y) { return g * (b / y); });
 WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(a - b); },

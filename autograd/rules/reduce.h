@@ -46,8 +46,7 @@ inline Tensor product_of_others(const Tensor& x) {
 /// product is subnormal, infinite or NaN.
 inline bool can_be_divided(const Tensor& products) {
   const Tensor size = abs(products.detach());
-  const double least = size.dtype() == f64 ? 0x1p-1022 : size.dtype() == f16 ? 0x1p-14 : 0x1p-126;
-  const Tensor normal = logical_and(size >= least, size < std::numeric_limits<double>::infinity());
+  const Tensor normal = logical_and(size >= least_normal(size.dtype()), size < std::numeric_limits<double>::infinity());
   return all(dispatch::all_samples(normal)).item<bool>();
 }
 
@@ -74,12 +73,12 @@ inline Tensor extremum_gradient(const Tensor& g, const Tensor& x, const Tensor& 
   return cast(chosen, g.dtype()) * cast(share, g.dtype());
 }
 
-/// The gradient of (sum |x|^p)^(1/p); 0 where the norm is 0.
+/// The gradient of (sum |x|^p)^(1/p); 0 where the norm is 0, or so small that 1 / norm would be infinite.
 inline Tensor norm_gradient(double p, const Tensor& g, const Tensor& x, const Tensor& y, const IntList& axes) {
   if (p == 0.0) return zeros_like(x);
   if (std::isinf(p)) return sign(x) * extremum_gradient(g, abs(x), y, axes);
   if (p == 1.0) return g * sign(x);
-  const Tensor zero = y == 0.0;
+  const Tensor zero = y <= least_normal(y.dtype()) / 4;
   const Tensor scale = g / where(zero, ones_like(y), y);
   if (p == 2.0) return where(zero, zeros_like(scale), scale) * x;
   const Tensor ratio = abs(x) / where(zero, ones_like(y), y);

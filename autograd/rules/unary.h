@@ -86,8 +86,9 @@ template <> inline constexpr int recomputed_inputs<op::GeluOp> = 1;
 
 namespace formulas {
 /// The second derivative of gelu.
-inline Tensor gelu_second(const Tensor& x, bool tanh_form) {
-  if (!tanh_form) {  // (2 - x^2) phi(x)
+inline Tensor gelu_second(const Tensor& anywhere, bool tanh_form) {
+  const Tensor x = clip(anywhere, -40.0, 40.0);  // it is 0 there, and powers fit f16
+  if (!tanh_form) {                              // (2 - x^2) phi(x)
     const double inv_sqrt_2pi = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
     return (2.0 - square(x)) * exp(square(x) * -0.5) * inv_sqrt_2pi;
   }

@@ -25,9 +25,6 @@ Tensor limited_log(const Tensor& x) {
   return where(inside, log(where(inside, x, ones_like(x))), full_like(x, -100.0));
 }
 
-/// The smallest number whose reciprocal the dtype holds, about.
-double least_normal(DType dtype) { return dtype == f64 ? 0x1p-1022 : dtype == f16 ? 0x1p-14 : 0x1p-126; }
-
 /// t log t, 0 at 0, NaN below.
 Tensor times_log(const Tensor& t) {
   const Tensor zero = t == 0.0;

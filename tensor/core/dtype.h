@@ -34,6 +34,10 @@ constexpr size_t size_of(DType dtype) {
 constexpr bool is_floating(DType dtype) { return dtype <= DType::f16; }
 /// bf16 and f16.
 constexpr bool is_half_precision(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
+/// The least positive number of a floating dtype that has all digits; its reciprocal is finite.
+constexpr double least_normal(DType dtype) {
+  return dtype == DType::f64 ? 0x1p-1022 : dtype == DType::f16 ? 0x1p-14 : 0x1p-126;
+}
 /// Integers, without bool.
 constexpr bool is_integer(DType dtype) { return dtype >= DType::i64 && dtype <= DType::u8; }
 /// The category of a dtype: 2 for floating, 1 for integers, 0 for bool. A number or a 0-d tensor does not widen the

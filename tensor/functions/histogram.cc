@@ -52,6 +52,15 @@ std::pair<Tensor, Tensor> whole_range(const Tensor& values) {
   return {low, high};
 }
 
+/// A power of two that keeps (high - low) * bins within the dtype; 1 where it is.
+double scale_for(const Tensor& low, const Tensor& high, int64_t bins, DType dtype) {
+  const Tensor quarters = dispatch::all_samples(high * 0.25 - low * 0.25);
+  if (quarters.numel() == 0) return 1;
+  const int limit = dtype == f64 ? 1020 : 124;
+  const double count = std::log2(static_cast<double>(bins));
+  return std::log2(max(quarters).item<double>()) + count < limit - 2 ? 1 : std::exp2(-std::ceil(count) - 4);
+}
+
 HistogramResult between(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
   const int64_t bins = edges.size(0) - 1;
   const Tensor values = reshape(detach(x), {x.numel()});
@@ -98,11 +107,14 @@ Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
   const bool all = min == 0 && max == 0;
   if (!all) check_range(min, max);
   // In 16 bits there are too few values between the ends of a bin.
-  const Tensor values = cast(reshape(detach(x), {x.numel()}), is_half_precision(x.dtype()) ? f32 : x.dtype());
+  Tensor values = cast(reshape(detach(x), {x.numel()}), is_half_precision(x.dtype()) ? f32 : x.dtype());
   auto [low, high] = all ? whole_range(values) : std::pair(number_like(min, x), number_like(max, x));
+  const double scale = scale_for(low, high, bins, values.dtype());
+  if (scale != 1) values = values * scale, low = low * scale, high = high * scale;
   const Tensor same = cast(low == high, f64) * 0.5;  // as NumPy does
   low = low - same, high = high + same;
-  Tensor bin = clip(cast((values - low) * (static_cast<double>(bins) / (high - low)), i64), 0, bins - 1);
+  // In this order: the quotient of bins and width is rounded, and edges that are whole numbers would not be.
+  Tensor bin = clip(cast((values - low) * static_cast<double>(bins) / (high - low), i64), 0, bins - 1);
   if (!all) {  // what lies outside goes to a bin behind the last, which is cut off
     const Tensor inside = logical_and(values >= low, values <= high);
     bin = where(inside, bin, full({}, bins, i64, x.device()));

@@ -1,5 +1,7 @@
 #include "tensor/functions/quantile.h"
 
+#include <limits>
+
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
@@ -54,8 +56,11 @@ Tensor of_rows(const Tensor& rows, const Tensor& q, bool skips_nan, QuantileMode
   const DType wide = is_half_precision(rows.dtype()) ? f32 : rows.dtype();
   const Tensor a = cast(gather(sorted, -1, low), wide);
   const Tensor b = cast(gather(sorted, -1, low + cast(weight > 0.0, i64)), wide);
-  // Not inf - inf where both are the same.
-  return cast(a + where(a == b, zeros_like(a), b - a) * cast(weight, wide), rows.dtype());
+  // Not inf - inf where both are the same, and no NaN between -inf and a number.
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor stays = logical_or(a == b, logical_and(a == -infinity, b < infinity));
+  const Tensor between = a + where(stays, zeros_like(a), b - a) * cast(weight, wide);
+  return cast(where(weight == 1.0, b, between), rows.dtype());
 }
 
 void check_range(const Tensor& q) {
