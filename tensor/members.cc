@@ -254,10 +254,28 @@ ValuesAndIndices Tensor::mode(int64_t axis, KeepDim keep) const { return weft::m
 Tensor Tensor::quantile(double q, std::optional<int64_t> axis, KeepDim keep) const {
   return weft::quantile(*this, q, {.axis = axis, .keepdim = keep.value});
 }
+Tensor Tensor::nanquantile(double q, std::optional<int64_t> axis, KeepDim keep) const {
+  return weft::nanquantile(*this, q, {.axis = axis, .keepdim = keep.value});
+}
+MinAndMax Tensor::aminmax(const Axes& axes, KeepDim keep) const { return weft::aminmax(*this, axes, keep); }
+UniqueResult Tensor::unique() const { return weft::unique(*this); }
+UniqueResult Tensor::unique(const UniqueOptions& options) const { return weft::unique(*this, options); }
+UniqueResult Tensor::unique_consecutive() const { return weft::unique_consecutive(*this); }
+UniqueResult Tensor::unique_consecutive(const UniqueOptions& options) const {
+  return weft::unique_consecutive(*this, options);
+}
 Tensor Tensor::bincount(const Tensor& weights, int64_t minlength) const {
   return weft::bincount(*this, weights, minlength);
 }
 Tensor Tensor::histc(int64_t bins, double min, double max) const { return weft::histc(*this, bins, min, max); }
+HistogramResult Tensor::histogram(int64_t bins) const { return weft::histogram(*this, bins); }
+HistogramResult Tensor::histogram(int64_t bins, const HistogramOptions& options) const {
+  return weft::histogram(*this, bins, options);
+}
+HistogramResult Tensor::histogram(const Tensor& edges) const { return weft::histogram(*this, edges); }
+HistogramResult Tensor::histogram(const Tensor& edges, const HistogramOptions& options) const {
+  return weft::histogram(*this, edges, options);
+}
 Tensor Tensor::cov(int64_t correction) const { return weft::cov(*this, correction); }
 Tensor Tensor::dist(const Tensor& other, double p) const { return weft::dist(*this, other, p); }
 Tensor Tensor::bernoulli() const { return weft::bernoulli(*this); }
@@ -274,6 +292,9 @@ Tensor Tensor::addmv(const Tensor& a, const Tensor& b, const Scalar& beta, const
 Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) const {
   return weft::baddbmm(*this, a, b, beta, alpha);
 }
+Tensor Tensor::renorm(double p, int64_t axis, double most) const { return weft::renorm(*this, p, axis, most); }
+SlogdetResult Tensor::slogdet() const { return weft::slogdet(*this); }
+QrResult Tensor::qr(QrMode mode) const { return weft::qr(*this, mode); }
 Tensor Tensor::matrix_power(int64_t n) const { return weft::matrix_power(*this, n); }
 Tensor Tensor::cholesky_solve(const Tensor& l, bool upper) const { return weft::cholesky_solve(*this, l, upper); }
 Tensor Tensor::cholesky(bool upper) const { return weft::cholesky(*this, upper); }

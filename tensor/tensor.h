@@ -36,6 +36,15 @@ class Generator;
 struct ValuesAndIndices;
 /// One index of the list that x.index({...}) takes (functions/advanced_index.h).
 class TensorIndex;
+// Options and results of members; the headers of their functions define them.
+struct HistogramOptions;
+struct HistogramResult;
+struct MinAndMax;
+struct QrResult;
+struct SlogdetResult;
+struct UniqueOptions;
+struct UniqueResult;
+enum class QrMode;
 
 namespace internal {
 struct TensorAccess;
@@ -112,7 +121,8 @@ class Tensor {
   /// A pointer to the elements, in row-major order. DtypeError if T is not the tensor's dtype, ShapeError if the layout
   /// is not row-major (use contiguous()), DeviceError if the memory is not host memory.
   template <class T> T* data() const { return static_cast<T*>(checked_data(dtype_of<T>)); }
-  /// The value of a tensor with exactly one element, converted to T.
+  /// The value of a tensor with exactly one element, converted to T. ShapeError for any other number of elements,
+  /// DeviceError inside vmap if the samples' values differ.
   template <class T = double> T item() const {
     if constexpr (std::is_integral_v<T> && !requires { DTypeOf<T>::value; }) {
       return static_cast<T>(item<int64_t>());  // size_t and the like
@@ -140,7 +150,8 @@ class Tensor {
   bool is_leaf() const { return !current().history || body().history->is_leaf(); }
   /// The accumulated gradient of a leaf; undefined if there is none yet. GradientError for a tensor that is not a leaf.
   Tensor grad() const;
-  /// Replaces the gradient of this leaf by a copy of `gradient`, which must have the leaf's shape and dtype.
+  /// Replaces the gradient of this leaf by a copy of `gradient`; an undefined one removes it. GradientError for a
+  /// tensor that is not a leaf or does not require a gradient, or unless `gradient` has its shape and dtype.
   void set_grad(const Tensor& gradient) const;
   /// Makes the gradient undefined.
   void zero_grad() const;
@@ -155,10 +166,12 @@ class Tensor {
   /// Calls `hook(gradient)` when backward has computed the gradient of this tensor. The hook returns void, or a Tensor
   /// that replaces the gradient. It may write to its argument, which changes only the gradient of this tensor. It must
   /// not capture the tensor it is registered on, as this creates a reference cycle that is never freed; capture
-  /// detach() instead.
+  /// detach() instead. GradientError if this tensor does not require a gradient.
   template <class F> HookHandle register_hook(F hook) const {
     if constexpr (std::is_void_v<std::invoke_result_t<F, const Tensor&>>)
-      return add_hook([hook = std::move(hook)](const Tensor& g) mutable { return hook(g), Tensor(); });
+      return add_hook([hook = detail::not_empty("register_hook", std::move(hook))](const Tensor& g) mutable {
+        return hook(g), Tensor();
+      });
     else
       return add_hook(GradientHook(std::move(hook)));
   }

@@ -138,6 +138,7 @@ Outputs reductions(const Tensor& x, const Tensor& p) {
   const Tensor at = tensor({3, 1}).to(x.device());
   const Tensor to = argsort(x, 1);
   const Tensor hot = eye(4).to(x.device());  // no chance in it
+  const Tensor edges = tensor({-1, 0, 2}).to(x.dtype()).to(x.device());
   return alike({{x.amax(1), max(x, 1)},
                 {x.amin(0, keepdim), min(x, 0, keepdim)},
                 {x.var(1, keepdim), var(x, 1, 1, keepdim)},
@@ -165,8 +166,19 @@ Outputs reductions(const Tensor& x, const Tensor& p) {
                 {x.kthvalue(2).values, kthvalue(x, 2).values},
                 {x.mode(0).values, mode(x, 0).values},
                 {x.quantile(0.3, 1, keepdim), quantile(x, 0.3, {.axis = 1, .keepdim = true})},
+                {x.nanquantile(0.3, 1, keepdim), nanquantile(x, 0.3, {.axis = 1, .keepdim = true})},
+                {x.aminmax(0).min, amin(x, 0)},
+                {x.aminmax(1, keepdim).max, amax(x, 1, keepdim)},
+                {x.unique().values, unique(x).values},
+                {x.unique({.inverse = true}).inverse, unique(x, {.inverse = true}).inverse},
+                {x.unique_consecutive().values, x.flatten()},
+                {x.unique_consecutive({.counts = true}).counts, unique_consecutive(x, {.counts = true}).counts},
                 {at.bincount({}, 5), bincount(at, {}, 5)},
                 {x.histc(4), histc(x, 4)},
+                {x.histogram(4).hist, histogram(x, 4).hist},
+                {x.histogram(4, {.weight = p}).hist, histogram(x, 4, {.weight = p}).hist},
+                {x.histogram(edges).hist, histogram(x, edges).hist},
+                {x.histogram(edges, {.density = true}).hist, histogram(x, edges, {.density = true}).hist},
                 {x.cov(), cov(x)},
                 {x.corrcoef(), corrcoef(x)},
                 {hot.bernoulli(), hot},
@@ -181,6 +193,7 @@ Outputs matrices(const Tensor& x, const Tensor& p) {
                 {x.matmul(p), matmul(x, p)},
                 {x.mv(p[0]), mv(x, p[0])},
                 {x[0].dot(p[0]), dot(x[0], p[0])},
+                {x[0].vdot(p[0]), vdot(x[0], p[0])},
                 {x[0].outer(p[0]), outer(x[0], p[0])},
                 {x.inner(p), inner(x, p)},
                 {cube.bmm(cube), bmm(cube, cube)},
@@ -189,6 +202,10 @@ Outputs matrices(const Tensor& x, const Tensor& p) {
                 {x.addmm(p, x, 2, 3), addmm(x, p, x, 2, 3)},
                 {x[0].addmv(p, x[1], 2, 3), addmv(x[0], p, x[1], 2, 3)},
                 {cube.baddbmm(cube, cube, 2, 3), baddbmm(cube, cube, cube, 2, 3)},
+                {x.renorm(1, 0, 0.5), renorm(x, 1, 0, 0.5)},
+                {x.qr().r, qr(x).r},
+                {x.narrow(1, 0, 2).qr(QrMode::complete).q, qr(x.narrow(1, 0, 2), QrMode::complete).q},
+                {round_trip.slogdet().logabsdet, slogdet(round_trip).logabsdet},
                 {x.matrix_power(2), matrix_power(x, 2)},
                 {x.matrix_exp(), matrix_exp(x)},
                 {x.trace(), trace(x)},
@@ -281,8 +298,8 @@ void add_member_cases(Cases& cases) {
   add_pairs(cases, "members: element-wise", 28, elementwise);
   add_pairs(cases, "members: of two", 38, two);
   add_pairs(cases, "members: of parts", 32, parts);
-  add_pairs(cases, "members: reductions", 34, reductions);
-  add_pairs(cases, "members: matrices", 19, matrices);
+  add_pairs(cases, "members: reductions", 45, reductions);
+  add_pairs(cases, "members: matrices", 24, matrices);
   add_pairs(cases, "members: writes", 29, writes);
   add_writes(cases);
   add_member_errors(cases);
