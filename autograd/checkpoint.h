@@ -7,7 +7,7 @@
 // or of a module) get their gradients, grad() works, and gradients can be differentiated again. The first node that
 // runs backward and needs a saved tensor runs the function again, on the saved inputs, with the same random numbers
 // (dropout), under the same autocast, and with the weights that nn::functional_call() had put in place. Batch norms
-// count a batch once, and spectral_norm() uses the vectors of the first run (run_again.h).
+// count a batch once, and spectral_norm() uses the vectors of the first run.
 //
 // Known limits. The function must compute the same when it runs again (GradientError if it saves other tensors), and
 // should not write to what it captures. It is kept until backward: as a copy, or by reference for a module. Writing to
@@ -50,6 +50,7 @@ auto checkpoint(F&& f, const Inputs&... inputs) {
   using Result = std::decay_t<std::invoke_result_t<F&, const Inputs&...>>;
   static_assert(std::copy_constructible<std::decay_t<F>> || std::is_lvalue_reference_v<F>,
                 "a module given to checkpoint must outlive it: pass a variable");
+  weft::detail::check_not_empty("checkpoint", f);
   const auto many =
       [kept = checkpoint_detail::KeptFunction<F>(f)](const std::vector<Tensor>& x) mutable -> std::vector<Tensor> {
     auto results = checkpoint_detail::call_with(kept, x, std::index_sequence_for<Inputs...>());

@@ -189,8 +189,14 @@ GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vecto
   if (checker.checked.empty()) throw GradientError("gradcheck: no floating input to check");
   const Limits fit = limits_for(checker.narrowest);
   checker.limits = {options.eps.value_or(fit.eps), options.atol.value_or(fit.atol), options.rtol.value_or(fit.rtol)};
+  if (!(checker.limits.eps > 0)) throw Error(text("gradcheck: eps must be above 0, not ", checker.limits.eps));
+  if (options.max_reported < 0)
+    throw Error(text("gradcheck: max_reported must be 0 or more, not ", options.max_reported));
   const std::vector<Tensor> outputs = function(checker.leaves);
-  for (size_t i = 0; i < outputs.size(); ++i) checker.check_output(outputs[i], i);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].defined()) throw Error(text("gradcheck: output ", i, " is undefined"));
+    checker.check_output(outputs[i], i);
+  }
   if (checker.differences > options.max_reported)
     checker.report += text("\n... and ", checker.differences - options.max_reported, " more differences");
   if (checker.differences > 0 && checker.narrowest != f64)

@@ -13,7 +13,7 @@ namespace weft {
 /// Unset values get defaults for the narrowest dtype of the inputs. For f64 they are eps 1e-6, atol 1e-5 and rtol 1e-3;
 /// for other dtypes the check is much less precise.
 struct GradcheckOptions {
-  std::optional<double> eps = {};   // step of the central difference
+  std::optional<double> eps = {};   // step of the central difference, above 0
   std::optional<double> atol = {};  // |analytic - numeric| <= atol + rtol |numeric|
   std::optional<double> rtol = {};
   int64_t max_reported = 5;  // the maximum number of differences in the report
@@ -39,7 +39,8 @@ using CheckedFunctions = std::function<std::vector<Tensor>(const std::vector<Ten
 /// Compares the gradients of `function` at `inputs` with central differences, element by element. Every floating input
 /// is treated as a leaf. Use f64: the rounding errors of f32 can hide a wrong gradient (the report says so). Also
 /// reports gradients that differ between two backward runs, gradients that depend on the memory layout of the incoming
-/// gradient (strided or expanded), and results that depend on an input that gets no gradient.
+/// gradient (strided or expanded), and results that depend on an input that gets no gradient. NaN agrees with NaN.
+/// Error if an option is out of its range.
 GradcheckResult gradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options = {});
 GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vector<Tensor>& inputs,

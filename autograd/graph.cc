@@ -49,6 +49,7 @@ std::string escaped(const std::string& raw) {
 }  // namespace
 
 std::string print_graph(const Tensor& root) {
+  ErrorFrame frame("print_graph", root);
   const auto nodes = reachable(root);
   std::map<const Node*, size_t> numbers;
   for (const auto& [sequence, node] : nodes) numbers.emplace(node, numbers.size());
@@ -68,6 +69,7 @@ std::string print_graph(const Tensor& root) {
 }
 
 std::string graph_to_dot(const Tensor& root) {
+  ErrorFrame frame("graph_to_dot", root);
   std::string out = "digraph weft {\n  rankdir=TB;\n";
   for (const auto& [sequence, node] : reachable(root)) {
     const char* style = !node->is_leaf()        ? "shape=ellipse"
@@ -84,6 +86,7 @@ std::string graph_to_dot(const Tensor& root) {
 }
 
 autograd::MemoryReport autograd::memory_report(const Tensor& root) {
+  ErrorFrame frame("memory_report", root);
   const auto nodes = reachable(root);
   std::map<std::string, KeptByOp> by_op;
   std::unordered_set<const Storage*> counted;

@@ -63,7 +63,7 @@ void check_examples(const char* who, const std::vector<int64_t>& examples, int64
 }  // namespace
 
 Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random)
-    : order_([order = detail::not_empty("Sampler", std::move(order))](const OrderRequest& request) {
+    : order_([order = weft::detail::not_empty("Sampler", std::move(order))](const OrderRequest& request) {
         return order(request.key);
       }),
       count_([count](int64_t, bool) { return count; }),
@@ -72,8 +72,8 @@ Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t c
 }
 
 Sampler::Sampler(Order order, Count count, bool random, int64_t parts)
-    : order_(detail::not_empty("Sampler", std::move(order))),
-      count_(detail::not_empty("Sampler", std::move(count))),
+    : order_(weft::detail::not_empty("Sampler", std::move(order))),
+      count_(weft::detail::not_empty("Sampler", std::move(count))),
       parts_(parts),
       random_(random) {
   if (parts < 1) throw Error(text("Sampler: it must be one of 1 or more parts, not of ", parts));
@@ -112,7 +112,7 @@ BatchSampler::Batches pieces(const std::vector<int64_t>& order, int64_t size, in
 }  // namespace
 
 BatchSampler::BatchSampler(std::function<Batches(RandomKey)> batches, int64_t count, bool random)
-    : batches_(detail::not_empty("BatchSampler", std::move(batches))), count_(count), random_(random) {
+    : batches_(weft::detail::not_empty("BatchSampler", std::move(batches))), count_(count), random_(random) {
   if (count < 0) throw Error(text("BatchSampler: count must be 0 or more, not ", count));
 }
 

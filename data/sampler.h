@@ -14,11 +14,6 @@ namespace weft::data {
 namespace detail {
 /// first .. first + count - 1. MemoryError for more than memory holds.
 std::vector<int64_t> ordered(int64_t count, int64_t first = 0);
-/// `function`; Error if there is none.
-template <class F> F not_empty(const char* who, F function) {
-  if (!function) throw Error(text(who, ": the function is empty"));
-  return function;
-}
 }  // namespace detail
 
 /// Derives key `number` from `key`. The random streams of different numbers, and of `key` itself, are independent.
@@ -98,7 +93,7 @@ struct WeightedOptions {
 Sampler weighted(std::vector<double> weights, const WeightedOptions& options = {});
 
 struct DistributedOptions {
-  bool shuffle = false;
+  bool shuffle = false;  // PyTorch's DistributedSampler shuffles by default
   /// If the order is random, called with the key of each epoch's order. It may throw if other processes have another
   /// key.
   std::function<void(RandomKey key)> agree = {};

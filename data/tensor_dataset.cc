@@ -55,7 +55,7 @@ Tensor rows(const Tensor& column, std::span<const int64_t> indices) {
 }
 
 void check_column(size_t n, size_t count) {
-  if (n >= count) throw IndexError(text("column ", n, " of a dataset of ", count, " tensors"));
+  if (n >= count) throw IndexError(text("TensorDataset: column ", n, " of a dataset of ", count, " tensors"));
 }
 
 }  // namespace weft::data::detail

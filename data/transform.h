@@ -20,11 +20,11 @@ class Transform {
   template <class F>
     requires(std::is_invocable_r_v<Tensor, const F&, const Tensor&, RandomKey> && !std::same_as<F, Transform>)
   Transform(F f, bool random = true)
-      : function_(detail::not_empty("Transform", Function(std::move(f)))), random_(random) {}
+      : function_(weft::detail::not_empty("Transform", Function(std::move(f)))), random_(random) {}
   template <class F>
     requires(std::is_invocable_r_v<Tensor, const F&, const Tensor&>)
   Transform(F f)
-      : function_([f = detail::not_empty("Transform", std::function<Tensor(const Tensor&)>(std::move(f)))](
+      : function_([f = weft::detail::not_empty("Transform", std::function<Tensor(const Tensor&)>(std::move(f)))](
                       const Tensor& x, RandomKey) { return f(x); }) {}
 
   Tensor operator()(const Tensor& x, RandomKey key) const { return function_(x, key); }
@@ -46,7 +46,9 @@ struct PerChannel {
   std::vector<double> values;
 };
 
-/// (x - mean) / deviation. With per-channel numbers, x is (channels, ...):
+/// (x - mean) / deviation. Integer images become f32; u8 values are not scaled to [0, 1] before. Error if a deviation
+/// is not positive, ShapeError if there are numbers for another number of channels. With per-channel numbers, x is
+/// (channels, ...):
 ///   data::Normalize{0.13, 0.31}, data::Normalize{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}
 struct Normalize {
   PerChannel mean = 0;

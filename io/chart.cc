@@ -196,7 +196,8 @@ class Chart {
 void save_line_chart(const std::string& path, const std::vector<ChartSeries>& series, const ChartOptions& options) {
   for (const ChartSeries& one : series)
     if (!one.x.empty() && one.x.size() != one.y.size())
-      throw Error(text("series ", detail::shown(one.name), " has ", one.x.size(), " x and ", one.y.size(), " y"));
+      throw Error(text("save_line_chart: series ", detail::shown(one.name), " has ", one.x.size(), " x and ",
+                       one.y.size(), " y"));
   if (options.width < 1 || options.height < 1)
     throw Error(
         text("save_line_chart: width and height must be 1 or more, not ", options.width, " and ", options.height));

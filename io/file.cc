@@ -39,9 +39,12 @@ void rethrow_with_path(const std::string& path) {
   } catch (const std::exception& error) {
     reason = error.what();
   }
-  std::string start = path + ":";
-  std::replace(start.begin(), start.end(), '\0', '?');  // what() ends at a zero byte
-  throw IoError(path.empty() || reason.starts_with(start) ? reason : start + " " + reason);  // the path once
+  const std::string start = path + ":";
+  std::string line = path.empty() || reason.starts_with(start) ? reason : start + " " + reason;  // the path once
+  // what() is one line, and ends at a zero byte.
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, '?');
+  throw IoError(line);
 }
 
 uint32_t crc32(uint32_t crc, const void* data, size_t bytes) {

@@ -16,7 +16,8 @@ Tensor labelled(const Tensor& matrix) { return sum(matrix, 1); }
 }  // namespace
 
 ConfusionMatrix::ConfusionMatrix(int64_t classes, const ClassOptions& options) : options_(options) {
-  if (classes < 1) throw Error(text("ConfusionMatrix: the number of classes must be at least 1, not ", classes));
+  ErrorFrame frame("ConfusionMatrix");
+  if (classes < 1) throw Error(text("the number of classes must be at least 1, not ", classes));
   matrix_ = zeros({classes, classes}, i64);
 }
 

@@ -14,6 +14,13 @@
 
 namespace weft::nn::init {
 
+namespace {
+/// DtypeError unless the tensor is floating: copies into integers would cut the numbers off.
+void check_floating(const Tensor& tensor) {
+  if (!is_floating(tensor.dtype())) throw DtypeError(text("the tensor must be floating, not ", tensor.dtype()));
+}
+}  // namespace
+
 double gain(Nonlinearity nonlinearity, double slope) {
   switch (nonlinearity) {
     case Nonlinearity::tanh: return 5.0 / 3.0;
@@ -48,6 +55,7 @@ void normal(Tensor tensor, double mean, double std, Generator& generator) {
 
 void trunc_normal(Tensor tensor, double mean, double std, double low, double high, Generator& generator) {
   ErrorFrame frame("trunc_normal", tensor);
+  check_floating(tensor);
   if (!(low < high)) throw Error(text("low ", low, " must be below high ", high));
   if (!(std > 0)) throw Error(text("the standard deviation ", std, " must be above 0"));
   NoGrad guard;
@@ -85,6 +93,7 @@ void kaiming_normal(Tensor tensor, const KaimingOptions& options, Generator& gen
 
 void orthogonal(Tensor tensor, double gain, Generator& generator) {
   ErrorFrame frame("orthogonal", tensor);
+  check_floating(tensor);
   if (tensor.rank() < 2) throw ShapeError("the tensor must have two or more axes");
   if (tensor.numel() == 0) return;
   NoGrad guard;

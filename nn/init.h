@@ -32,8 +32,8 @@ struct KaimingOptions {
 void uniform(Tensor tensor, double low = 0, double high = 1, Generator& generator = default_generator());
 /// Normal with mean `mean` and standard deviation `std`. DtypeError unless the dtype is floating, Error if std < 0.
 void normal(Tensor tensor, double mean = 0, double std = 1, Generator& generator = default_generator());
-/// Normal values truncated to [low, high]; the bounds are absolute values, not multiples of std. Error unless low <
-/// high and std > 0.
+/// Normal values truncated to [low, high]; the bounds are absolute values, not multiples of std. DtypeError
+/// unless the dtype is floating, Error unless low < high and std > 0.
 void trunc_normal(Tensor tensor, double mean = 0, double std = 1, double low = -2, double high = 2,
                   Generator& generator = default_generator());
 /// Sets every element to `value`.
@@ -48,7 +48,7 @@ void kaiming_uniform(Tensor tensor, const KaimingOptions& options = {}, Generato
 void kaiming_normal(Tensor tensor, const KaimingOptions& options = {}, Generator& generator = default_generator());
 /// A (semi-)orthogonal matrix scaled by `gain`: the rows are orthogonal with norm `gain`, or the columns if there are
 /// fewer columns than rows. All axes after the first are flattened into columns (Saxe et al., arXiv 1312.6120).
-/// ShapeError if the tensor has fewer than two axes.
+/// ShapeError if the tensor has fewer than two axes, DtypeError unless the dtype is floating.
 void orthogonal(Tensor tensor, double gain = 1, Generator& generator = default_generator());
 /// Normal with mean 0 and standard deviation `std`; in each column, a fraction `sparsity` of the elements (rounded up)
 /// is set to 0 (Martens, ICML 2010). Error unless the tensor has two axes and sparsity is in [0, 1].

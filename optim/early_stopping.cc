@@ -1,5 +1,6 @@
 #include "optim/early_stopping.h"
 
+#include <cmath>
 #include <limits>
 
 namespace weft::optim {
@@ -35,6 +36,7 @@ void EarlyStopping::load_state_dict(const State& state) {
     return found->second;
   };
   const double best = number("best");
+  if (std::isnan(best)) throw Error("the state does not fit: best is nan");
   const int64_t bad = detail::count_of("bad_steps", number("bad_steps"));
   steps_ = detail::count_of("steps", number("steps"));
   best_ = best, bad_steps_ = bad;

@@ -49,6 +49,7 @@ class KeptMomenta {
 
 void JoinedSchedules::add_part(std::unique_ptr<Schedule> part) {
   if (!part) throw Error("a schedule is empty");
+  if (&part->optimizer() != &optimizer()) throw Error("a schedule is of another optimizer");
   part->is_part_ = true;
   parts_.push_back(std::move(part));
 }

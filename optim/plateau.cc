@@ -13,6 +13,7 @@ ReduceOnPlateau::ReduceOnPlateau(Optimizer& optimizer, const PlateauOptions& opt
   if (o.patience < 0) throw Error(text("patience must be 0 or more, not ", o.patience));
   if (o.cooldown < 0) throw Error(text("cooldown must be 0 or more, not ", o.cooldown));
   if (!(o.threshold >= 0)) throw Error(text("threshold must be 0 or more, not ", o.threshold));
+  if (!(o.eps >= 0)) throw Error(text("eps must be 0 or more, not ", o.eps));
   check_groups("min_lrs", o.min_lrs, optimizer);
   for (const double least : o.min_lrs.empty() ? std::vector<double>{o.min_lr} : o.min_lrs)
     if (!(least >= 0)) throw Error(text("min_lr must be 0 or more, not ", least));
@@ -70,6 +71,7 @@ void ReduceOnPlateau::save(State& out) const {
 
 void ReduceOnPlateau::load(const State& state) {
   const double best = number(state, "best");
+  if (std::isnan(best)) throw Error("the state does not fit: best is nan");
   const int64_t bad = detail::count_of("bad_steps", number(state, "bad_steps"));
   cooling_ = detail::count_of("cooling", number(state, "cooling"));
   best_ = best, bad_steps_ = bad;

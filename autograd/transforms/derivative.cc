@@ -5,7 +5,6 @@
 #include "tensor/functions/fill.h"
 
 namespace weft::autograd {
-namespace {
 
 void check_directions(const char* name, const Tensors& along, const Tensors& v, const char* what, bool may_be_absent) {
   ErrorFrame frame(name, std::span<const Tensor>(along));
@@ -21,12 +20,10 @@ void check_directions(const char* name, const Tensors& along, const Tensors& v, 
   }
 }
 
-}  // namespace
-
-OutputsAndGradients vjp_of(const ManyToMany& f, const Tensors& x, const Tensors& v) {
-  const Recorded call("vjp", f, x);
+OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v) {
+  const Recorded call(name, f, x);
   const Tensors seeds = v.empty() ? Tensors(call.outputs().size()) : v;
-  check_directions("vjp", call.outputs(), seeds, "output", true);
+  check_directions(name, call.outputs(), seeds, "output", true);
   const bool differentiable = call.is_differentiable(seeds);
   const EnableGrad recording;
   const Tensors gradients = call.gradients(seeds, call.must_record(differentiable));

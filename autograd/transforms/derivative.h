@@ -50,8 +50,9 @@ namespace autograd {
 using Tensors = std::vector<Tensor>;
 using ManyToMany = std::function<Tensors(const Tensors&)>;
 
-/// `f` as a function from a list to a list. `f` must outlive the result.
-template <class F> ManyToMany many_to_many(F& f) {
+/// `f` as a function from a list to a list, for transform `name`. `f` must outlive the result. Error if it is empty.
+template <class F> ManyToMany many_to_many(const char* name, F& f) {
+  weft::detail::check_not_empty(name, f);
   return [&f](const Tensors& x) -> Tensors {
     if constexpr (TensorToTensor<F>)
       return {f(x[0])};
@@ -63,7 +64,7 @@ template <class F> ManyToMany many_to_many(F& f) {
       return f(x);
   };
 }
-OutputsAndGradients vjp_of(const ManyToMany& f, const Tensors& x, const Tensors& v);
+OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v);
 OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& v);
 
 }  // namespace autograd
@@ -72,13 +73,13 @@ OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& 
 /// one element. The gradient is zeros if f(x) does not depend on x. ShapeError or GradientError for another shape of v,
 /// DtypeError unless x is floating.
 template <TensorToTensor F> OutputAndGradient vjp(F&& f, const Tensor& x, const Tensor& v = {}) {
-  OutputsAndGradients all = autograd::vjp_of(autograd::many_to_many(f), {x}, {v});
+  OutputsAndGradients all = autograd::vjp_of("vjp", autograd::many_to_many("vjp", f), {x}, {v});
   return {std::move(all.outputs[0]), std::move(all.gradients[0])};
 }
 /// The same for several arguments and outputs: one v per output.
 template <TensorsFunction F>
 OutputsAndGradients vjp(F&& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v = {}) {
-  return autograd::vjp_of(autograd::many_to_many(f), x, v);
+  return autograd::vjp_of("vjp", autograd::many_to_many("vjp", f), x, v);
 }
 
 /// f(x) and J v, the directional derivative of f along v; v has x's shape. It is zeros if f(x) does not depend on x.
@@ -88,12 +89,12 @@ OutputsAndGradients vjp(F&& f, const std::vector<Tensor>& x, const std::vector<T
 /// autograd::Function whose backward is not written with public ops has no tangent (GradientError or zeros). The cost
 /// is a forward, a backward and a backward through that: 3 to 4 times the cost of f, and the memory of f's graph.
 template <TensorToTensor F> OutputAndTangent jvp(F&& f, const Tensor& x, const Tensor& v) {
-  OutputsAndTangents all = autograd::jvp_of(autograd::many_to_many(f), {x}, {v});
+  OutputsAndTangents all = autograd::jvp_of(autograd::many_to_many("jvp", f), {x}, {v});
   return {std::move(all.outputs[0]), std::move(all.tangents[0])};
 }
 /// The same for several arguments and outputs: one v per argument, one tangent per output.
 template <TensorsFunction F> OutputsAndTangents jvp(F&& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v) {
-  return autograd::jvp_of(autograd::many_to_many(f), x, v);
+  return autograd::jvp_of(autograd::many_to_many("jvp", f), x, v);
 }
 
 }  // namespace weft

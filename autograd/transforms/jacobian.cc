@@ -72,7 +72,9 @@ ManyToMany gradient_of(const char* name, const ManyToMany& f) {
 }
 
 Tensors hessian_product_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v) {
-  return vjp_of(gradient_of(name, f), x, v).gradients;
+  const Tensors along = v.empty() ? Tensors(x.size()) : v;
+  check_directions(name, x, along, "argument", true);
+  return vjp_of(name, gradient_of(name, f), x, along).gradients;
 }
 
 }  // namespace weft::autograd

@@ -26,19 +26,19 @@ ManyToMany gradient_of(const char* name, const ManyToMany& f);
 /// The Jacobian d f(x) / d x, of shape f(x).shape() + x.shape(). Computed in reverse mode: one forward, and one
 /// backward for all rows (see JacobianOptions). Zeros if f(x) does not depend on x. DtypeError unless x is floating.
 template <TensorToTensor F> Tensor jacobian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
-  return autograd::jacobians_of("jacobian", autograd::many_to_many(f), {x}, options)[0][0];
+  return autograd::jacobians_of("jacobian", autograd::many_to_many("jacobian", f), {x}, options)[0][0];
 }
 /// The same for an f that returns a list: one Jacobian for each output.
 template <TensorToTensors F> std::vector<Tensor> jacobian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
   std::vector<Tensor> out;
-  for (auto& of_output : autograd::jacobians_of("jacobian", autograd::many_to_many(f), {x}, options))
+  for (auto& of_output : autograd::jacobians_of("jacobian", autograd::many_to_many("jacobian", f), {x}, options))
     out.push_back(std::move(of_output[0]));
   return out;
 }
 /// The same for several arguments: one Jacobian for each argument, or if f returns a list, [output][argument]. Each has
 /// shape output.shape() + argument.shape().
 template <TensorsFunction F> auto jacobian(F&& f, const std::vector<Tensor>& x, const JacobianOptions& options = {}) {
-  auto all = autograd::jacobians_of("jacobian", autograd::many_to_many(f), x, options);
+  auto all = autograd::jacobians_of("jacobian", autograd::many_to_many("jacobian", f), x, options);
   if constexpr (std::convertible_to<decltype(f(x)), Tensor>)
     return std::move(all[0]);
   else
@@ -48,14 +48,14 @@ template <TensorsFunction F> auto jacobian(F&& f, const std::vector<Tensor>& x, 
 /// The Hessian of an f with a single-element result, of shape x.shape() + x.shape(): the Jacobian of the gradient.
 /// ShapeError if f returns more than one element.
 template <TensorToTensor F> Tensor hessian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
-  const auto gradient = autograd::gradient_of("hessian", autograd::many_to_many(f));
+  const auto gradient = autograd::gradient_of("hessian", autograd::many_to_many("hessian", f));
   return autograd::jacobians_of("hessian", gradient, {x}, options)[0][0];
 }
 /// The same for several arguments: the blocks of the Hessian. Block [i][j] has the derivatives with respect to x[i] and
 /// then x[j], of shape x[i].shape() + x[j].shape(); it is the transpose of block [j][i].
 template <TensorsFunction F>
 std::vector<std::vector<Tensor>> hessian(F&& f, const std::vector<Tensor>& x, const JacobianOptions& options = {}) {
-  const auto gradient = autograd::gradient_of("hessian", autograd::many_to_many(f));
+  const auto gradient = autograd::gradient_of("hessian", autograd::many_to_many("hessian", f));
   return autograd::jacobians_of("hessian", gradient, x, options);
 }
 
@@ -63,20 +63,20 @@ std::vector<std::vector<Tensor>> hessian(F&& f, const std::vector<Tensor>& x, co
 /// v^T (gradient of f), at about 4 times the cost of f. ShapeError if f returns more than one element or v has another
 /// shape.
 template <TensorToTensor F> Tensor hvp(F&& f, const Tensor& x, const Tensor& v) {
-  return autograd::hessian_product_of("hvp", autograd::many_to_many(f), {x}, {v})[0];
+  return autograd::hessian_product_of("hvp", autograd::many_to_many("hvp", f), {x}, {v})[0];
 }
 /// The same for several arguments: the blocks of H v.
 template <TensorsFunction F>
 std::vector<Tensor> hvp(F&& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v) {
-  return autograd::hessian_product_of("hvp", autograd::many_to_many(f), x, v);
+  return autograd::hessian_product_of("hvp", autograd::many_to_many("hvp", f), x, v);
 }
 /// v^T H. The values are those of hvp(), because H is symmetric.
 template <TensorToTensor F> Tensor vhp(F&& f, const Tensor& x, const Tensor& v) {
-  return autograd::hessian_product_of("vhp", autograd::many_to_many(f), {x}, {v})[0];
+  return autograd::hessian_product_of("vhp", autograd::many_to_many("vhp", f), {x}, {v})[0];
 }
 template <TensorsFunction F>
 std::vector<Tensor> vhp(F&& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v) {
-  return autograd::hessian_product_of("vhp", autograd::many_to_many(f), x, v);
+  return autograd::hessian_product_of("vhp", autograd::many_to_many("vhp", f), x, v);
 }
 
 }  // namespace weft

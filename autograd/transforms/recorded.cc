@@ -37,6 +37,7 @@ Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& argumen
   const EnableGrad recording;
   std::unordered_set<const Node*> own;
   for (const Tensor& x : arguments) {
+    if (!x.defined()) throw Error(text(name, ": an argument is undefined"));
     if (!is_floating(x.dtype())) {
       ErrorFrame frame(name, std::span<const Tensor>(arguments));
       throw DtypeError(text("cannot differentiate with respect to ", x.dtype(), "; it takes f32, f64, bf16 or f16"));
@@ -46,6 +47,8 @@ Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& argumen
     if (!known) own.insert(node_of(arguments_.back()));
   }
   outputs_ = f(arguments_);
+  for (const Tensor& y : outputs_)
+    if (!y.defined()) throw Error(text(name, ": a result of the function is undefined"));
   for (const Tensors* list : {&arguments_, &outputs_})
     for (const Tensor& x : *list) sampled_ = sampled_ || x.device().kind == DeviceKind::vmap;
   leads_out_ = recording_ && leads_elsewhere(outputs_, own);

@@ -52,6 +52,9 @@ class Recorded {
 /// history.
 Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& inputs, const Tensors& seeds, bool create_graph,
                            bool retain_graph);
+/// ShapeError unless there is one direction for each tensor of `along`, a list of `what` (`output`, `argument`), of its
+/// shape; one for a single element may be undefined if `may_be_absent`. `name` is the transform that errors name.
+void check_directions(const char* name, const Tensors& along, const Tensors& v, const char* what, bool may_be_absent);
 /// A new leaf over x's memory.
 Tensor proxy_leaf(const Tensor& x);
 

@@ -21,7 +21,7 @@ const EmbeddingOptions& checked(const EmbeddingOptions& o) {
 }  // namespace
 
 Embedding::Embedding(const EmbeddingOptions& options)
-    : Embedding(options, empty({checked(options).num_embeddings, options.embedding_dim}, options.dtype)) {
+    : Embedding(options, detail::empty_rows("Embedding", checked(options))) {
   init::normal(weight_);
   if (padding_idx_ >= 0) init::constant(weight_.detach()[padding_idx_], 0);
 }

@@ -65,7 +65,7 @@ Tensor sizes_of(const Tensor& indices, const Tensor& begins, int64_t padding, DT
 }  // namespace
 
 EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options)
-    : EmbeddingBag(options, empty({checked(options).num_embeddings, options.embedding_dim}, options.dtype)) {
+    : EmbeddingBag(options, detail::empty_rows("EmbeddingBag", checked(options))) {
   init::normal(weight_);
   if (padding_idx_ >= 0) init::constant(weight_.detach()[padding_idx_], 0);
 }

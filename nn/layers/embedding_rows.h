@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nn/layers/option_list.h"
+#include "tensor/functions/fill.h"
 #include "tensor/tensor.h"
 
 namespace weft::nn::detail {
@@ -21,6 +22,12 @@ int64_t padding_row(std::optional<int64_t> padding_idx, int64_t rows);
 /// The weight of a layer made from a table: `weight` itself if it is a leaf that shall be trained further, so that the
 /// layers share one parameter, else a tensor on its memory. ShapeError unless it has two axes.
 Tensor pretrained_rows(const Tensor& weight, bool freeze);
+
+/// An uninitialised weight (num_embeddings, embedding_dim) of a layer of class `name`, which errors name.
+template <class Options> Tensor empty_rows(const char* name, const Options& options) {
+  ErrorFrame frame(name);
+  return empty({options.num_embeddings, options.embedding_dim}, options.dtype);
+}
 
 /// Error if an option is out of range.
 void check_rows(const RowOptions& options);

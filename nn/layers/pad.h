@@ -17,6 +17,7 @@ template <class Self, size_t kAxes> class PadLayer : public Layer<Self> {
  public:
   using Widths = std::array<int64_t, 2 * kAxes>;
   Tensor forward(const Tensor& x) const {
+    ErrorFrame frame("pad", x);
     if (x.rank() < static_cast<int64_t>(kAxes))
       throw ShapeError(text("x must have ", kAxes, " axes or more, not shape ", x.shape()));
     std::vector<Padding> widths(static_cast<size_t>(x.rank()));

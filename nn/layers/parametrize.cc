@@ -80,11 +80,15 @@ struct Turns::Lock {
   std::recursive_mutex mutex;
 };
 Turns::Turns() : lock_(std::make_shared<Lock>()) {}
-Turns::Scope::Scope(const Turns& turns) : turns_(turns) { turns_.lock_->mutex.lock(); }
+Turns::Scope::Scope(const Turns& turns) : turns_(turns) {
+  if (!turns_.lock_) throw Error("this module was moved from");
+  turns_.lock_->mutex.lock();
+}
 Turns::Scope::~Scope() { turns_.lock_->mutex.unlock(); }
 
 SpectralVectors::SpectralVectors(const Tensor& weight, int64_t dim, double eps)
     : dim_(checked_axis(dim, weight.rank())), eps_(eps) {
+  if (!(eps >= 0)) throw Error(text("spectral_norm: eps must be 0 or more, not ", eps));
   if (weight.rank() < 2) return;
   NoGrad guard;
   const Tensor w = matrix(weight);

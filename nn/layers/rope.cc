@@ -14,6 +14,7 @@ namespace weft::nn {
 Tensor rope(const Tensor& x, const RopeOptions& options) {
   ErrorFrame frame("rope", x);
   if (x.rank() < 2 || x.size(-1) % 2 != 0) throw ShapeError("x must be (..., T, D) with an even D");
+  if (!is_floating(x.dtype())) throw DtypeError(text("x must be floating, not ", x.dtype()));
   if (!(options.base > 0)) throw Error(text("base must be positive, not ", options.base));
   const int64_t length = x.size(-2), pairs = x.size(-1) / 2;
   // Angles in f64: those of far positions have many digits.

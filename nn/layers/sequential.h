@@ -50,7 +50,8 @@ class Sequential : public Layer<Sequential> {
   /// The module at `index`, which must have type M: `net.at<nn::Linear>(0).weight()`. Error if it has another type,
   /// IndexError if `index` is out of range.
   template <class M> M& at(size_t index) const {
-    if (index >= steps_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
+    if (index >= steps_.size())
+      throw IndexError(text("index ", static_cast<int64_t>(index), " is out of range for ", size(), " modules"));
     auto* step = dynamic_cast<StepOf<M>*>(steps_[index].get());
     if (step == nullptr)
       throw Error(text("module ", index, " of this Sequential is a ", steps_[index]->layer().type_name(),

@@ -137,7 +137,8 @@ namespace {
 /// One cache for each layer, made where there is none yet.
 template <class Cache> std::vector<Cache>& fitted(std::vector<Cache>& caches, size_t layers) {
   if (caches.empty()) caches.resize(layers);
-  if (caches.size() != layers) throw Error(text("there are ", caches.size(), " caches for ", layers, " layers"));
+  if (caches.size() != layers)
+    throw Error(text("TransformerEncoder: there are ", caches.size(), " caches for ", layers, " layers"));
   return caches;
 }
 

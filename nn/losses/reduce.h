@@ -40,19 +40,23 @@ inline Tensor weighted(const Tensor& loss, const Tensor& weight, const char* nam
   return loss * weight;
 }
 
-/// Converts a 16-bit input to f32 under Autocast. A loss that is composed of ops would otherwise compute in the input's
-/// dtype, and 8 bits of precision are too few for differences, squares and their mean.
+/// Converts integers to floats that hold them, and a 16-bit input to f32 under Autocast. A loss that is composed of ops
+/// would otherwise compute in the input's dtype: 8 bits of precision are too few for differences, squares and their
+/// mean, and u8 wraps around.
 inline Tensor operand(const Tensor& x) {
+  if (!is_floating(x.dtype())) return cast(x, size_of(x.dtype()) < 4 ? f32 : f64);
   const bool half = is_half_precision(x.dtype());
   return half && internal::modes().autocast != f32 ? cast(x, f32) : x;
 }
 
-/// Input and target as operand() converts them. ShapeError unless they have the same shape, so that nothing broadcasts
-/// by accident.
+/// Input and target as operand() converts them; integers beside a floating tensor are left to promotion. ShapeError
+/// unless they have the same shape, so that nothing broadcasts by accident.
 inline std::array<Tensor, 2> operands(const Tensor& x, const Tensor& y) {
   if (x.shape() != y.shape())
     throw ShapeError(text("input and target must have one shape, not ", x.shape(), " and ", y.shape()));
-  return {operand(x), operand(y)};
+  const bool mixed = is_floating(x.dtype()) != is_floating(y.dtype());
+  const auto converted = [&](const Tensor& t) { return mixed && !is_floating(t.dtype()) ? t : operand(t); };
+  return {converted(x), converted(y)};
 }
 
 }  // namespace weft::nn::detail

@@ -76,6 +76,7 @@ template <class Call, class... Inputs> auto call_seen(const Module& module, cons
 /// of the innermost layer, `in layer body.0 (Linear): linear(...): ...`, and keeps its type.
 template <class Call, std::same_as<Tensor>... Inputs>
 auto in_layer(const Module& module, const Call& call, const Inputs&... inputs) {
+  if (module.identity() == nullptr) throw Error("this module was moved from");
   try {
     if (!is_observed() && detail::forward_hooks == 0) [[likely]]
       return call(inputs...);

@@ -259,6 +259,7 @@ int64_t Module::parameter_count() const {
 
 void Module::apply(const std::function<void(Module&)>& change) {
   (void)type_name();
+  if (!change) throw Error("apply: the function is empty");
   for (const State::Child& child : std::vector<State::Child>(state().children)) Module(child.state).apply(change);
   change(*this);
 }

@@ -244,7 +244,8 @@ template <class Result, class F, class... Args> Result result_of(F& hook, const 
 }
 }  // namespace detail
 
-template <class F> Module::HookHandle Module::register_forward_hook(F hook) {
+template <class F> Module::HookHandle Module::register_forward_hook(F function) {
+  F hook = weft::detail::not_empty("register_forward_hook", std::move(function));
   if constexpr (std::is_invocable_v<F&, const Module&, const Tensor&, const Tensor&>)
     return add_hook({}, [hook = std::move(hook)](const Module& module, const Tensors& in, const Tensor& y) mutable {
       return detail::result_of<Tensor>(hook, module, in.front(), y);
@@ -255,7 +256,8 @@ template <class F> Module::HookHandle Module::register_forward_hook(F hook) {
     });
 }
 
-template <class F> Module::HookHandle Module::register_forward_pre_hook(F hook) {
+template <class F> Module::HookHandle Module::register_forward_pre_hook(F function) {
+  F hook = weft::detail::not_empty("register_forward_pre_hook", std::move(function));
   if constexpr (std::is_invocable_v<F&, const Module&, const Tensor&>)
     return add_hook(
         [hook = std::move(hook)](const Module& module, const Tensors& in) mutable {

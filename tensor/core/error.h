@@ -145,4 +145,16 @@ template <class... Parts> std::string text(const Parts&... parts) {
   return out;
 }
 
+namespace detail {
+/// Error if `function` is an empty std::function or a null pointer. `who` is the public function that takes it.
+template <class F> void check_not_empty(const char* who, const F& function) {
+  if constexpr (std::is_constructible_v<F, std::nullptr_t> && requires { function == nullptr; })
+    if (function == nullptr) throw Error(text(who, ": the function is empty"));
+}
+template <class F> F not_empty(const char* who, F function) {
+  check_not_empty(who, function);
+  return function;
+}
+}  // namespace detail
+
 }  // namespace weft

@@ -44,9 +44,14 @@ RandomKey Generator::take(int64_t count) {
 }
 
 std::vector<Generator> Generator::split(int64_t count) {
-  if (count < 0) throw Error(text("cannot split into ", count, " generators"));
-  const RandomKey key = next_key(1);
+  if (count < 0) throw Error(text("Generator::split: the number of generators must be 0 or more, not ", count));
   std::vector<Generator> out;
+  try {
+    out.reserve(static_cast<size_t>(count));
+  } catch (const std::exception&) {  // bad_alloc, or length_error where it leaves the address space
+    throw MemoryError(text("Generator::split: out of memory: ", count, " generators"));
+  }
+  const RandomKey key = next_key(1);
   for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) {
     // Streams have 0 in the last word of the counter: these numbers are in none of them.
     const std::array<uint32_t, 4> counter = {static_cast<uint32_t>(key.offset), static_cast<uint32_t>(key.offset >> 32),

@@ -40,7 +40,7 @@ class Generator {
   RandomKey next_key(int64_t count);
   /// `count` generators whose streams are independent of each other and of this generator. This generator advances by
   /// one element, so that the next split gives different ones. Use it if threads or layers must not depend on the order
-  /// in which they draw.
+  /// in which they draw. Error if count < 0, MemoryError for more than memory holds.
   std::vector<Generator> split(int64_t count);
 
  private:

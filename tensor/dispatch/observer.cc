@@ -3,13 +3,22 @@
 #include <exception>
 #include <utility>
 
+#include "tensor/core/error.h"
+
 namespace weft {
 
 ObserverScope::ObserverScope(Observer& observer) : observer_(observer) {
+  for (const Observer* other = internal::modes().observer; other != nullptr; other = other->next_)
+    if (other == &observer) throw Error("ObserverScope: this observer is in the chain of this thread already");
   observer_.next_ = std::exchange(internal::modes().observer, &observer_);
 }
 
-ObserverScope::~ObserverScope() { internal::modes().observer = observer_.next_; }
+// Not always the first: scopes on the heap may end in any order.
+ObserverScope::~ObserverScope() {
+  Observer** place = &internal::modes().observer;
+  while (*place != nullptr && *place != &observer_) place = &(*place)->next_;
+  if (*place != nullptr) *place = observer_.next_;
+}
 
 ObservedEvent::ObservedEvent(const ObserverEvent& event) : event_(event), exceptions_(std::uncaught_exceptions()) {
   tell(&Observer::begin);

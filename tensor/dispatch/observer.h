@@ -37,7 +37,8 @@ class Observer {
   Observer* next_ = nullptr;
 };
 
-/// While alive, adds an observer to the chain of this thread.
+/// While alive, adds an observer to the chain of this thread, on which it must also be destroyed. Error if the chain
+/// holds the observer already.
 class ObserverScope {
  public:
   explicit ObserverScope(Observer& observer);

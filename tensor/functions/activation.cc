@@ -141,6 +141,8 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double 
 
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, KeepDim keep) {
   ErrorFrame frame("pairwise_distance", a, b);
+  if (!is_floating(a.dtype()) && !is_floating(b.dtype()))  // whose differences may wrap around
+    return cast(norm(cast(a, f64) - cast(b, f64) + eps, p, -1, keep), f32);
   return norm(a - b + eps, p, -1, keep);
 }
 

@@ -80,8 +80,14 @@ Tensor unsqueeze(const Tensor& x, int64_t axis) {
 }
 
 Tensor atleast_1d(const Tensor& x) { return x.rank() == 0 ? unsqueeze(x, 0) : x; }
-Tensor atleast_2d(const Tensor& x) { return x.rank() < 2 ? unsqueeze(atleast_1d(x), 0) : x; }
-Tensor atleast_3d(const Tensor& x) { return x.rank() < 3 ? unsqueeze(atleast_2d(x), -1) : x; }
+Tensor atleast_2d(const Tensor& x) {
+  ErrorFrame frame("atleast_2d", x);
+  return x.rank() < 2 ? unsqueeze(atleast_1d(x), 0) : x;
+}
+Tensor atleast_3d(const Tensor& x) {
+  ErrorFrame frame("atleast_3d", x);
+  return x.rank() < 3 ? unsqueeze(atleast_2d(x), -1) : x;
+}
 
 Tensor permute(const Tensor& x, const IntList& axes) {
   ErrorFrame frame("permute", x);

@@ -25,6 +25,9 @@ namespace weft {
 
 namespace {
 
+/// libgomp ends the process where it cannot start a thread, and its teams of 100,000 leave their stack.
+constexpr int kMostThreads = 1024;
+
 std::atomic<int> chosen_count{0};  // 0: not chosen, the environment decides
 std::atomic<bool> forked{false};   // this process lost OpenMP's threads in fork()
 thread_local bool serial = false;
@@ -32,7 +35,7 @@ thread_local bool serial = false;
 #ifdef _OPENMP
 /// OpenMP's own choice: OMP_NUM_THREADS or the number of cores.
 int default_count() {
-  static const int count = omp_get_max_threads();
+  static const int count = std::clamp(omp_get_max_threads(), 1, kMostThreads);
   return count;
 }
 void set_openmp_count(int count) { omp_set_num_threads(count); }
@@ -59,7 +62,8 @@ bool internal::is_count_chosen() {
 }
 
 void set_num_threads(int count) {
-  if (count < 1) throw Error(text("the number of threads must be at least 1, not ", count));
+  if (count < 1 || count > kMostThreads)
+    throw Error(text("set_num_threads(", count, "): the number of threads must be from 1 to ", kMostThreads));
   default_count();  // remember the environment's before it is overwritten
   chosen_count.store(count, std::memory_order_relaxed);
   if (!serial) set_openmp_count(num_threads());

@@ -3,10 +3,10 @@
 
 namespace weft {
 
-/// Kernels cut their work into `count` parts from now on, so that results have the same bits in every run. Without a
-/// chosen count (neither here nor by OMP_NUM_THREADS) the number of cores decides, and fewer parts are made while other
-/// processes want the cores. With one, the parts stay, and fewer threads run them (tensor/runtime/backoff.h). A child
-/// of fork() runs serially where its parent had started threads. Error where count < 1.
+/// Sets the number of threads. Work is then always divided into `count` parts, so results have the same bits in every
+/// run, even if fewer threads run them on a busy machine. If it is never set (here or by OMP_NUM_THREADS), all cores
+/// are used, or fewer while other processes need them. A child of fork() runs serially if its parent had started
+/// threads. Error unless 1 <= count <= 1024.
 void set_num_threads(int count);
 /// The chosen count, or the number of cores; 1 in a forked child that runs serially.
 int num_threads();

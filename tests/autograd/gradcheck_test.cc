@@ -45,6 +45,12 @@ TEST_F(Gradcheck, TakesFunctionsThatTakeGradients) {
   EXPECT_EQ(gradcheck(penalty, {randn({4}, f64)}).report(), "");
 }
 
+TEST_F(Gradcheck, RefusesOptionsOutOfRange) {
+  const auto f = [](const Tensors& in) { return in[0] * 2.0; };
+  EXPECT_THROW((void)gradcheck(f, {ones({2}, f64)}, {.eps = 0}), Error);
+  EXPECT_THROW((void)gradcheck(f, {ones({2}, f64)}, {.max_reported = -1}), Error);
+}
+
 TEST_F(Gradcheck, NeedsAFunction) {
   const CheckedFunction none;
   EXPECT_CONTAINS(testing::error_as<GradientError>([&] { (void)gradcheck(none, {ones({2}, f64)}); }), "is empty");

@@ -124,6 +124,8 @@ TEST_F(Hook, MustNotBeEmpty) {
   const Tensor w = leaf({1, 2});
   EXPECT_EQ(error_of([&] { w.register_hook(std::function<Tensor(const Tensor&)>()); }),
             "register_hook([2] f64): the hook is empty");
+  EXPECT_EQ(error_of([&] { w.register_hook(std::function<void(const Tensor&)>()); }),
+            "register_hook: the function is empty");
   EXPECT_EQ(error_of([&] { w.register_post_accumulate_grad_hook(nullptr); }),
             "register_post_accumulate_grad_hook([2] f64): the hook is empty");
   EXPECT_EQ(error_of([] { autograd::SavedTensorHooks(nullptr, nullptr); }),

@@ -40,7 +40,7 @@ TEST(TensorDataset, Errors) {
             }),
             "TensorDataset([2, 3] f32, [3] f32): [2, 3] and [3] have different numbers of rows");
   EXPECT_EQ(error_of<IndexError>([] { data::TensorDataset(zeros({2}), zeros({2})).column(5); }),
-            "column 5 of a dataset of 2 tensors");
+            "TensorDataset: column 5 of a dataset of 2 tensors");
   EXPECT_THROW(data::TensorDataset(zeros({2, 3}), zeros({3})), ShapeError);
   EXPECT_THROW(data::TensorDataset(tensor(1.0)), ShapeError);
   const data::TensorDataset dataset(zeros({4, 2}));

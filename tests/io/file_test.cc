@@ -61,6 +61,7 @@ TEST(InputFile, ErrorsBeginWithThePath) {
   EXPECT_TRUE(test::io_error([] { io::load_npy("e"); }).starts_with("e: "));
   EXPECT_TRUE(test::io_error([] { io::load_safetensors("e"); }).starts_with("e: "));
   EXPECT_TRUE(test::io_error([] { io::load_npy("n"); }).starts_with("n: cannot open"));
+  EXPECT_TRUE(test::io_error([] { io::load_npy("a\nb"); }).starts_with("a?b: cannot open"));
   std::filesystem::current_path(here);
 }
 

@@ -74,7 +74,7 @@ TEST(Accuracy, RefusesLabelsThatAreNoClassAndScoresThatAreNaN) {
   metrics::TopKAccuracy top(1);
   metrics::ConfusionMatrix confusion(4);
   const auto both = [&](const Tensor& predictions, const Tensor& labels) {
-    const std::string first = error_of([&] { accuracy.update(predictions, labels); });
+    std::string first = error_of([&] { accuracy.update(predictions, labels); });
     const std::string second = error_of([&] { top.update(predictions, labels); });
     EXPECT_EQ("TopK" + first, second);
     EXPECT_EQ("ConfusionMatrix" + first.substr(8), error_of([&] { confusion.update(predictions, labels); }));
@@ -159,7 +159,7 @@ TEST(ConfusionMatrix, CopiesCountOnTheirOwn) {
 
 TEST(ConfusionMatrix, Errors) {
   EXPECT_EQ(error_of([] { metrics::ConfusionMatrix(0); }),
-            "ConfusionMatrix: the number of classes must be at least 1, not 0");
+            "ConfusionMatrix(): the number of classes must be at least 1, not 0");
   metrics::ConfusionMatrix confusion(3);
   EXPECT_EQ(error_of([&] { confusion.update(kPredicted, kLabels); }),
             "ConfusionMatrix([8] i64, [8] i64): label 3 is out of range for 3 classes");

@@ -171,5 +171,12 @@ TEST_F(Init, SparseEyeAndDirac) {
   EXPECT_THROW(init::dirac(conv.weight(), 3), ShapeError);
 }
 
+TEST_F(Init, IntegersAreRefusedWhereNumbersWouldBeCutOff) {
+  for (const DType dtype : {i64, boolean}) {
+    EXPECT_THROW(init::trunc_normal(empty({2, 2}, dtype)), DtypeError);
+    EXPECT_THROW(init::orthogonal(empty({2, 2}, dtype)), DtypeError);
+  }
+}
+
 }  // namespace
 }  // namespace weft::nn

@@ -66,7 +66,7 @@ TEST(Caches, StepsOfAnEncoderStackGiveWhatTheWholeGives) {
   }
   EXPECT_EQ(caches.size(), 2u);
   caches.pop_back();
-  EXPECT_EQ(error_of([&] { (void)stack(x, caches); }), "there are 1 caches for 2 layers");
+  EXPECT_EQ(error_of([&] { (void)stack(x, caches); }), "TransformerEncoder: there are 1 caches for 2 layers");
 }
 
 TEST(Caches, StepsOfADecoderStackGiveWhatTheWholeGives) {

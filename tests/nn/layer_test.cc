@@ -1,6 +1,8 @@
 // Layers: what they refuse, dropout, containers.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "autograd/backward.h"
 #include "autograd/leaf.h"
 #include "nn/nn.h"
@@ -140,6 +142,41 @@ TEST(Layer, RefusesOptionsOutOfRange) {
               "TransformerEncoderLayer(): dropout must be");
 }
 
+TEST(Layer, ThatWasMovedFromSaysSo) {
+  const Tensor x = ones({1, 2, 2});
+  const auto expect = [&](auto layer) {
+    const auto moved = std::move(layer);
+    EXPECT_EQ(error_of([&] { (void)layer(x); }), "this module was moved from");  // NOLINT: what it does then
+  };
+  expect(Linear(2, 2));
+  expect(LSTM(2, 2));
+  expect(LayerNorm({2}));
+  expect(weight_norm(Linear(2, 2)));
+  auto normed = weight_norm(Linear(2, 2));
+  const auto kept = std::move(normed);
+  EXPECT_EQ(error_of([&] { (void)normed.forward(x); }), "this module was moved from");  // NOLINT: what it does then
+  CrossEntropyLoss loss({.weight = ones({2})});
+  const CrossEntropyLoss other = std::move(loss);
+  EXPECT_EQ(error_of([&] { (void)loss(ones({1, 2}), zeros({1}, i64)); }), "this module was moved from");  // NOLINT
+}
+
+TEST(Layer, SpectralNormRefusesAnEpsThatIsNoNumber) {
+  for (const double eps : {-1.0, std::nan("")}) EXPECT_THROW((void)spectral_norm(Linear(2, 2), {.eps = eps}), Error);
+}
+
+TEST(Layer, RopeOfIntegersIsRefused) { EXPECT_THROW((void)rope(ones({2, 2}, i64)), DtypeError); }
+
+TEST(Layer, RefusesEmptyFunctions) {
+  Linear layer(2, 2);
+  EXPECT_EQ(error_of([&] {
+              layer.register_forward_hook(std::function<void(const Module&, const Tensor&, const Tensor&)>());
+            }),
+            "register_forward_hook: the function is empty");
+  EXPECT_EQ(error_of([&] { layer.register_forward_pre_hook(std::function<void(const Module&, const Tensor&)>()); }),
+            "register_forward_pre_hook: the function is empty");
+  EXPECT_EQ(error_of([&] { layer.apply(nullptr); }), "apply: the function is empty");
+}
+
 struct Body : Module {
   Sequential body = register_module("body", Sequential(Linear(4, 3), Sequential(BatchNorm1d(2), ReLU())));
   Embedding table = register_module("table", Embedding(3, 4));
@@ -207,7 +244,7 @@ TEST(Sequential, RunsAnyModules) {
   net.push_back("last", Sequential(Linear(2, 1)));
   EXPECT_EQ(net.get_parameter("last.0.bias").shape(), Shape{1});
   EXPECT_THROW(net.at<ReLU>(0), Error);
-  EXPECT_THROW(net.at<ReLU>(9), IndexError);
+  EXPECT_EQ(error_of<IndexError>([&] { net.at<ReLU>(-1); }), "index -1 is out of range for 5 modules");
   Sequential moved = std::move(net);
   EXPECT_EQ(moved(x).shape(), (Shape{5, 1}));
   EXPECT_EQ(error_of([&] { net(x); }), "this module was moved from");  // NOLINT: what it does then

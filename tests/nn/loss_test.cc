@@ -265,5 +265,21 @@ TEST(NllLoss, OfOneSampleWithoutABatch) {
   EXPECT_EQ(each.item<double>(), 2);
 }
 
+TEST(Losses, OfIntegersAreComputedInFloats) {
+  const Tensor a = tensor({1, 3}).to(u8), b = tensor({3, 2}).to(u8);  // 1 - 3 would wrap around
+  EXPECT_EQ(l1_loss(a, b).item<double>(), 1.5);
+  EXPECT_EQ(l1_loss(a, b, Reduction::sum).item<double>(), 3);
+  EXPECT_EQ(mse_loss(a, b).item<double>(), 2.5);
+  EXPECT_EQ(margin_ranking_loss(a, b, tensor({1, 1}).to(u8)).item<double>(), 1);
+  EXPECT_EQ(nll_loss(tensor({{-1, -2}, {-3, -2}}), tensor({0, 1})).item<double>(), 1.5);
+  EXPECT_EQ(l1_loss(a.to(bf16), tensor({3, 2})).dtype(), bf16);
+  EXPECT_EQ(l1_loss(tensor({3, 2}), a.to(bf16)).dtype(), bf16);
+  const Tensor c = tensor({1700000001, 1700000003}), d = tensor({1700000000, 1700000000});  // beyond f32
+  EXPECT_EQ(l1_loss(c, d).item<double>(), 2);
+  EXPECT_EQ(l1_loss(c, d.to(f64)).item<double>(), 2);
+  EXPECT_NEAR(pairwise_distance(c, d, 2, 0).item<double>(), std::sqrt(10.0), 1e-6);
+  EXPECT_NEAR(pairwise_distance(a, b, 2, 0).item<double>(), std::sqrt(5.0), 1e-6);
+}
+
 }  // namespace
 }  // namespace weft::nn

@@ -356,5 +356,29 @@ TEST(Schedule, AStateBeyondTheEndChangesNothing) {
   EXPECT_EQ(shorter.steps(), 10);
 }
 
+TEST(ReduceOnPlateau, AndEarlyStoppingRefuseABestThatIsNoNumber) {
+  SGD optimizer({weight()}, {.lr = 1});
+  ReduceOnPlateau schedule(optimizer, {});
+  State state = schedule.state_dict();
+  state.numbers["best"] = std::nan("");
+  EXPECT_THROW(schedule.load_state_dict(state), Error);
+  EarlyStopping stopping({.patience = 2});
+  state = stopping.state_dict();
+  state.numbers["best"] = std::nan("");
+  EXPECT_THROW(stopping.load_state_dict(state), Error);
+}
+
+TEST(ReduceOnPlateau, RefusesAnEpsThatIsNoNumber) {
+  SGD optimizer({weight()}, {.lr = 1});
+  for (const double eps : {-1.0, std::nan("")}) EXPECT_THROW(ReduceOnPlateau(optimizer, {.eps = eps}), Error);
+}
+
+TEST(JoinedSchedules, RefuseAPartOfAnotherOptimizer) {
+  SGD optimizer({weight()}, {.lr = 1}), other({weight()}, {.lr = 1});
+  const auto part = [&](Optimizer&) { return std::make_unique<StepLR>(other, StepOptions{.every = 1}); };
+  EXPECT_THROW(ChainedScheduler(optimizer, {part}), Error);
+  EXPECT_THROW(SequentialLR(optimizer, {part, part}, {1}), Error);
+}
+
 }  // namespace
 }  // namespace weft::optim

@@ -1,6 +1,7 @@
 // Dispatch: what every op has in common. Memory order of results, views and masks, observers, errors that name the op.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,24 @@ TEST(Dispatch, ObserversSeeEveryOpInOrderAndTheirScopeEnds) {
   x + 1.0;
   EXPECT_EQ(first.names, std::vector<std::string>({"mul[2, 3]", "sum[2]", "permute[3, 2]"}));
   EXPECT_EQ(second.names, std::vector<std::string>({"permute[3, 2]"}));
+}
+
+TEST(Dispatch, ObserverScopesEndInAnyOrderAndTakeAnObserverOnce) {
+  struct Count final : Observer {
+    int seen = 0;
+    void end(const ObserverEvent&) override { ++seen; }
+  } first, second;
+  auto outer = std::make_unique<ObserverScope>(first), inner = std::make_unique<ObserverScope>(second);
+  EXPECT_THROW(ObserverScope again(first), Error);  // the chain would have no end
+  const Tensor x = ones({2});
+  outer.reset();
+  const int before = first.seen;
+  (void)(x + 1.0);
+  inner.reset();
+  (void)(x + 1.0);
+  EXPECT_EQ(first.seen, before);
+  EXPECT_EQ(second.seen, before + 1);
+  EXPECT_FALSE(is_observed());
 }
 
 TEST(Dispatch, TheOutermostFunctionIsNamedInErrors) {

@@ -33,6 +33,15 @@ TEST(Generator, FollowsItsSeedAlone) {
   EXPECT_TRUE(equal(rand({8}, a), first));
 }
 
+TEST(Generator, SplitsIntoAsManyAsMemoryHolds) {
+  Generator generator(3);
+  const RandomState state = generator.state();
+  EXPECT_THROW((void)generator.split(-1), Error);
+  EXPECT_THROW((void)generator.split(int64_t{1} << 60), MemoryError);
+  EXPECT_EQ(generator.state(), state);
+  EXPECT_EQ(generator.split(3).size(), 3u);
+}
+
 TEST(Generator, LeavesTheProcessesAlone) {
   manual_seed(1);
   const Tensor expected = randn({5});

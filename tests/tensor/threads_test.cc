@@ -46,13 +46,13 @@ TEST_F(Threads, OneCountForTheWholeProcess) {
   EXPECT_EQ(elsewhere, 3);
 }
 
-TEST_F(Threads, RefusesLessThanOne) {
-  for (const int count : {0, -4}) {
+TEST_F(Threads, RefusesCountsThatNoMachineStarts) {
+  for (const int count : {0, -4, 1025, 1 << 30}) {
     try {
       set_num_threads(count);
       FAIL();
     } catch (const Error& error) {
-      EXPECT_EQ(error.what(), text("the number of threads must be at least 1, not ", count));
+      EXPECT_EQ(error.what(), text("set_num_threads(", count, "): the number of threads must be from 1 to 1024"));
     }
   }
   EXPECT_GE(num_threads(), 1);

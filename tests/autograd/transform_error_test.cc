@@ -1,0 +1,33 @@
+// What transforms of functions, checkpoint and vmap say of what they cannot take.
+#include <functional>
+
+#include "tensor/batching/vmap.h"
+#include "tests/autograd/checks.h"
+
+namespace weft::testing {
+namespace {
+
+TEST(TransformErrors, NameThemselvesInErrors) {
+  const Tensor x = ones({2}, f64);
+  const auto f = [](const Tensor& t) { return (t * t).sum(); };
+  EXPECT_EQ(error_of([&] { (void)hvp(f, x, ones({3}, f64)); }),
+            "hvp([2] f64): the direction of argument 0 has shape [3], not [2]");
+  EXPECT_EQ(error_of([&] { (void)vjp(f, Tensor()); }), "vjp: an argument is undefined");
+  EXPECT_EQ(error_of([&] { (void)jacobian([](const Tensor&) { return Tensor(); }, x); }),
+            "jacobian: a result of the function is undefined");
+}
+
+TEST(TransformErrors, RefuseAnEmptyFunction) {
+  const Tensor x = ones({2}, f64);
+  std::function<Tensor(const Tensor&)> none;
+  EXPECT_EQ(error_of([&] { (void)vjp(none, x); }), "vjp: the function is empty");
+  EXPECT_EQ(error_of([&] { (void)jvp(none, x, x); }), "jvp: the function is empty");
+  EXPECT_EQ(error_of([&] { (void)jacobian(none, x); }), "jacobian: the function is empty");
+  EXPECT_EQ(error_of([&] { (void)hessian(none, x); }), "hessian: the function is empty");
+  EXPECT_EQ(error_of([&] { (void)hvp(none, x, x); }), "hvp: the function is empty");
+  EXPECT_EQ(error_of([&] { (void)vmap(none); }), "vmap: the function is empty");
+  EXPECT_EQ(error_of([&] { (void)autograd::checkpoint(none, x); }), "checkpoint: the function is empty");
+}
+
+}  // namespace
+}  // namespace weft::testing
