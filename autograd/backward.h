@@ -33,7 +33,7 @@ struct GradOptions {
 
 /// The gradients of the sum of all outputs, weighted by the seeds, with respect to `inputs` (leaves or other tensors).
 /// Does not change grad() of leaves. GradientError if an output has no history, if an output with several elements has
-/// no seed, or if no output depends on an input.
+/// no seed, or if there is an input on which no output depends (unless allow_unused).
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options = {});
 /// The gradient of one tensor with respect to another: `grad(loss, w)`.

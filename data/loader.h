@@ -28,8 +28,8 @@ struct LoaderOptions {
   bool drop_last = false;  // leaves out the last batch if it is smaller
   /// Number of batches that threads load ahead. 0: none, or two per worker if `workers` is set.
   int64_t prefetch = 0;
-  Sampler sampler = {};  // which examples, in which order; undefined: all of them
-  /// Which examples form each batch; replaces all options above except prefetch.
+  Sampler sampler = {};  // which examples, in which order; undefined: all of them. Excludes shuffle.
+  /// Which examples form each batch. Excludes batch_size, shuffle, drop_last and sampler.
   BatchSampler batch_sampler = {};
   /// Number of loading threads. With more than one, the dataset is called from several threads at once. 0: one thread
   /// if prefetch > 0, else none.
@@ -97,8 +97,9 @@ class LoaderCore {
 }  // namespace detail
 
 /// See the top of this file. A dataset that is an lvalue is held by reference and must outlive the loader; a temporary
-/// is moved in. Error if batch_size < 1, prefetch < 0, workers < 0, or the sampler does not fit the dataset. Exceptions
-/// from the dataset are rethrown in the loop.
+/// is moved in. Error if batch_size < 1, prefetch < 0, workers < 0, or the sampler does not fit the dataset; if
+/// `sampler` is set together with shuffle, or `batch_sampler` together with batch_size, shuffle, drop_last or sampler.
+/// Exceptions from the dataset are rethrown in the loop.
 template <size_t N> class DataLoader : public io::Resumable {
  public:
   using Batch = std::array<Tensor, N>;

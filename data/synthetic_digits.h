@@ -16,9 +16,9 @@ struct DigitsOptions {
 /// digit once, so batches are balanced from the start. Example i depends only on the seed and on i. Error if count < 0
 /// or distortion is outside of [0, 2].
 ///
-/// Difficulty, with 8,000 training and 2,000 test images: a linear classifier reaches about 94 %, a multi-layer
-/// perceptron with 128 hidden units, trained on 4,000 images, about 93 %, two convolutions with batch norm and pooling
-/// above 99 %.
+/// Difficulty, with 8,000 training and 2,000 test images: a linear classifier reaches about 94 % after 20 epochs, a
+/// multi-layer perceptron with 128 hidden units, trained on 4,000 images, about 93 % after 5 epochs and 97 % after 20,
+/// two convolutions with batch norm and pooling above 99 %.
 TensorDataset<2> synthetic_digits(const DigitsOptions& options = {});
 
 }  // namespace weft::data

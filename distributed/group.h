@@ -5,9 +5,9 @@
 //   if (group.rank() == 0) save(model);
 //
 // Every rank must call the same collectives in the same order with the same shapes and dtypes. If a rank does not, the
-// job ends on every rank with an error that says which rank called what (see communicator.h). Collectives accept any
-// dtype and any memory order, which may differ from rank to rank: elements are matched by index. Reductions are
-// computed in rank order, so the bits are the same on every rank, in every run, and on one machine or many.
+// job ends on every rank with an error that says which rank called what. Collectives accept any dtype and any memory
+// order, which may differ from rank to rank: elements are matched by index. Reductions are computed in rank order, so
+// the bits are the same on every rank, in every run, and on one machine or many.
 //
 // The member functions below write to memory and are not recorded; functions.h has differentiable ones. Only one thread
 // at a time may use a group. A group with one rank does not need MPI; its collectives copy or do nothing.

@@ -7,7 +7,7 @@
 namespace weft::data {
 
 struct GroupSamplerOptions {
-  bool shuffle = false;
+  bool shuffle = false;  // PyTorch's DistributedSampler shuffles by default
 };
 
 /// The sampler for the loader of each rank of `group`:

@@ -22,8 +22,8 @@ struct ChartOptions {
   int height = 440;
 };
 
-/// Writes a chart atomically (see AtomicFile). Error if x and y of a series differ in length or the chart size is not
-/// positive; IoError if writing fails.
+/// Writes a chart. A file of this name is replaced at once when the chart is complete. Error if x and y of a series
+/// differ in length or the chart size is not positive; IoError if writing fails.
 void save_line_chart(const std::string& path, const std::vector<ChartSeries>& series, const ChartOptions& options = {});
 
 }  // namespace weft::io

@@ -7,9 +7,10 @@
 
 namespace weft::io {
 
-/// Writes a grayscale (H, W) or (1, H, W) or an RGB (3, H, W) image atomically (see AtomicFile). u8 values are written
-/// unchanged; floating values are scaled from [0, 1] and clamped (NaN is black). ShapeError for other shapes, an empty
-/// image and sides above 1,000,000 pixels, DtypeError for other dtypes, IoError if the file cannot be written.
+/// Writes a grayscale (H, W) or (1, H, W) or an RGB (3, H, W) image. A file of this name is replaced at once when the
+/// image is complete. u8 values are written unchanged; floating values are scaled from [0, 1] and clamped (NaN is
+/// black). ShapeError for other shapes, an empty image and sides above 1,000,000 pixels, DtypeError for other dtypes,
+/// IoError if the file cannot be written.
 void save_png(const std::string& path, const Tensor& image);
 
 /// Reads an image as u8: (1, H, W) if it is grayscale, else (3, H, W), in sRGB. If the file states another gamma,

@@ -12,8 +12,8 @@ namespace weft::io {
 /// that is malformed or longer than 10,000 bytes (NumPy's limit), or a file whose size does not match its shape.
 Tensor load_npy(const std::string& path);
 
-/// Writes version 1.0, row-major, with the data aligned to 64 bytes, atomically (see AtomicFile). DtypeError for bf16,
-/// which NumPy does not have; IoError if the file cannot be written.
+/// Writes version 1.0, row-major, with the data aligned to 64 bytes. A file of this name is replaced at once when the
+/// data is complete. DtypeError for bf16, which NumPy does not have; IoError if the file cannot be written.
 void save_npy(const std::string& path, const Tensor& x);
 
 }  // namespace weft::io

@@ -14,8 +14,8 @@ namespace weft::io {
 using Metadata = std::map<std::string, std::string>;
 
 /// Writes tensors of any memory layout and any dtype of weft, row-major, in the format's order (widest dtype first,
-/// then by name), atomically (see AtomicFile). IoError, with the path, for an undefined tensor, for a name that is not
-/// UTF-8 or is `__metadata__`, and for errors of the system.
+/// then by name). A file of this name is replaced at once when the data is complete. IoError, with the path, for an
+/// undefined tensor, for a name that is not UTF-8 or is `__metadata__`, and for errors of the system.
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = {});
 
 /// Reads a file. If `metadata` is not null, it receives the header's texts. IoError, with the path and the reason, for

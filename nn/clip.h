@@ -13,12 +13,13 @@ struct ClipOptions {
   bool error_if_nonfinite = false;
 };
 
-/// Scales all gradients in place by one common factor so that their total norm is at most `max_norm`. Returns the norm
-/// before scaling. Parameters without a gradient are skipped. Only the total norm is read back to the host, and nothing
-/// is written if it is small enough already.
+/// Multiplies all gradients in place by max_norm / (norm + 1e-6) if that is less than 1, so that their total norm is at
+/// most `max_norm`. Returns the norm before scaling, 0 if there are no gradients. Error if max_norm < 0. Parameters
+/// without a gradient are skipped. Only the total norm is read back to the host, and nothing is written if it is small
+/// enough already.
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, const ClipOptions& options = {});
 
-/// Clamps every element of every gradient to [-value, value], in place.
+/// Clamps every element of every gradient to [-value, value], in place. Error if value < 0.
 void clip_grad_value(const std::vector<Tensor>& parameters, double value);
 
 }  // namespace weft::nn

@@ -41,7 +41,8 @@ struct HuberOptions {
   Reduction reduction = Reduction::mean;
 };
 
-/// (x - y)^2 / 2 where |x - y| <= delta, else delta (|x - y| - delta / 2).
+/// (x - y)^2 / 2 where |x - y| <= delta, else delta (|x - y| - delta / 2). ShapeError unless x and y have the same
+/// shape, Error unless delta > 0.
 Tensor huber_loss(const Tensor& x, const Tensor& y, const HuberOptions& options = {});
 
 struct SmoothL1Options {
@@ -50,7 +51,7 @@ struct SmoothL1Options {
 };
 
 /// (x - y)^2 / (2 beta) where |x - y| <= beta, else |x - y| - beta / 2. This is huber_loss with delta = beta, divided
-/// by beta.
+/// by beta. ShapeError unless x and y have the same shape, Error if beta < 0.
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& options = {});
 
 struct BceWithLogitsOptions {

@@ -20,7 +20,8 @@ struct CyclicOptions {
   /// The amplitude as a function of the cycle, counted from 1; replaces `mode`.
   std::function<double(double)> scale_fn = nullptr;
   bool scale_by_cycle = true;  // false: scale_fn takes the step instead of the cycle
-  /// Also cycles the momentum of SGD and RMSprop, or beta1 of Adam, in the opposite direction.
+  /// Also cycles the momentum of SGD and RMSprop, or beta1 of Adam, in the opposite direction. Ignored for an optimizer
+  /// that has neither, where PyTorch raises an error.
   bool cycle_momentum = true;
   double base_momentum = 0.8;  // at the highest learning rate
   double max_momentum = 0.9;

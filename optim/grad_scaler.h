@@ -50,12 +50,13 @@ class GradScaler {
   /// increases it after growth_interval iterations without a skipped step. Error if neither step() nor unscale_() was
   /// called.
   void update();
-  /// Ends the iteration and sets the scale to `new_scale`.
+  /// Ends the iteration and sets the scale to `new_scale`. Error unless it is finite and above 0.
   void update(double new_scale);
 
   /// The current scale; 1 if not enabled.
   double get_scale() const { return options_.enabled ? scale_ : 1; }
-  /// The number of iterations since the scale last changed.
+  /// The number of iterations without a skipped step since update() last changed the scale; update(new_scale) keeps it,
+  /// as in PyTorch.
   int64_t growth_tracker() const { return growth_tracker_; }
   /// The number of skipped steps.
   int64_t skipped() const { return skipped_; }

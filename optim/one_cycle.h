@@ -18,7 +18,8 @@ struct OneCycleOptions {
   bool three_phases = false;
   double start_divisor = 25;   // the initial learning rate is max_lr / start_divisor
   double final_divisor = 1e4;  // the final one is the initial one / final_divisor
-  /// Also cycles the momentum of SGD and RMSprop, or beta1 of Adam.
+  /// Also cycles the momentum of SGD and RMSprop, or beta1 of Adam. Ignored for an optimizer that has neither, where
+  /// PyTorch raises an error.
   bool cycle_momentum = true;
   double base_momentum = 0.85;  // at the highest learning rate
   double max_momentum = 0.95;

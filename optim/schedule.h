@@ -27,10 +27,10 @@ void check_milestones(const std::vector<int64_t>& milestones);
 
 /// Sets the lr of every group to curve(number of steps, the group's lr at construction), from construction on. An lr
 /// that is set elsewhere is overwritten by the next step; step() throws an Error if another schedule set it after the
-/// same step of the optimizer, or if a ReduceOnPlateau or SWALR has changed it since this schedule was made (combine
-/// the two in joined.h). A group that is added later keeps its own lr. Using a
-/// schedule after its optimizer was destroyed is an Error. The concrete schedules are in curve_schedules.h, cyclic.h,
-/// one_cycle.h and plateau.h.
+/// same step of the optimizer, or if a ReduceOnPlateau or SWALR changed the rates since this schedule was made (combine
+/// the two with joined.h). A group that is added later keeps its own lr. Using a schedule after its optimizer was
+/// destroyed is an Error. The concrete schedules are in curve_schedules.h, cyclic.h, one_cycle.h, plateau.h and
+/// swa_lr.h; joined.h combines them.
 class Schedule {
  public:
   Schedule(Optimizer& optimizer, const Curve& curve);

@@ -6,7 +6,7 @@
 namespace weft {
 
 namespace internal {
-/// While the thread's outermost one is alive, the 16-bit copies of parameters are kept (dispatch/autocast_copies.h).
+/// While the thread's outermost one is alive, the 16-bit copies of parameters are kept.
 struct AutocastCopies {
   AutocastCopies();
   ~AutocastCopies();
@@ -16,9 +16,9 @@ struct AutocastCopies {
 }  // namespace internal
 
 /// While alive, on the calling thread: products, convolutions and attention cast their f32 inputs to `dtype` (bf16 or
-/// f16); exponentials, softmax, losses, norms and long sums compute in f32; other ops follow their inputs. What each op
-/// does is its policy. Casts are recorded, so gradients come back in each tensor's own dtype. Backward is not affected.
-/// Scopes nest: `Autocast autocast(bf16);`
+/// f16); exponentials, softmax, losses, norms and long sums compute in f32; other ops follow their inputs. docs/ops.md
+/// lists what each op does. Casts are recorded, so gradients come back in each tensor's own dtype. Backward is not
+/// affected. Scopes nest: `Autocast autocast(bf16);`
 ///
 /// The copy of a parameter that products read is made once while the outermost scope lives and nothing writes the
 /// parameter, however often and in whatever mode (NoGrad, checkpoint) it is used.

@@ -41,7 +41,7 @@ template <class E> CaughtError caught(E&& error) {
 
 }  // namespace detail
 
-/// A T, or the weft::Error that kept it from being made.
+/// Either a T or the weft::Error that was thrown instead.
 template <class T> class Result {
  public:
   Result(T value) : value_(std::move(value)) {}
@@ -49,7 +49,7 @@ template <class T> class Result {
   template <std::derived_from<Error> E> Result(E error) : error_(detail::caught(std::move(error))) {}
   Result(detail::CaughtError error) : error_(std::move(error)) {}
   explicit operator bool() const { return value_.has_value(); }
-  /// The value; throws the error, as the kind it was, where there is none.
+  /// The value; rethrows the error, with its original class, if there is none.
   const T& value() const& {
     if (!value_) error_.rethrow();
     return *value_;

@@ -62,6 +62,7 @@ class Softplus : public Layer<Softplus> {
   double threshold_ = 0;
 };
 
+/// softmax() along `axis`. The default is -1, in LogSoftmax and Softmin too; PyTorch chooses it by the rank.
 class Softmax : public Layer<Softmax> {
  public:
   explicit Softmax(int64_t axis = -1) : axis_(axis) { describe(text("axis=", axis)); }

@@ -49,10 +49,13 @@ struct AttentionOutput {
 
 /// query (N, L, E), key and value (N, S, E) -> (N, L, E), as PyTorch's with batch_first = true; the axis N may be
 /// absent of all. ShapeError if they differ in N. The parameters have PyTorch's names: in_proj_weight (3 E, E),
-/// in_proj_bias (3 E), out_proj.weight, out_proj.bias. With num_kv_heads < num_heads, in_proj_weight and in_proj_bias
-/// have correspondingly fewer rows. If kdim or vdim differs from E, in_proj_weight is replaced by q_proj_weight (E, E),
-/// k_proj_weight (E, kdim) and v_proj_weight (E, vdim). Initialization as in PyTorch: Glorot for weights, 0 for biases.
-/// Dropout with the layer's own generator (set_generator()) stores all attention probabilities.
+/// in_proj_bias (3 E), out_proj.weight (E, E), out_proj.bias (E). If kdim or vdim differs from E, in_proj_weight is
+/// replaced by q_proj_weight (E, E), k_proj_weight (E, kdim) and v_proj_weight (E, vdim). With num_kv_heads <
+/// num_heads, keys and values have K = E num_kv_heads / num_heads features instead of E: in_proj_weight is (E + 2 K,
+/// E), in_proj_bias (E + 2 K), k_proj_weight (K, kdim), v_proj_weight (K, vdim). bias_k and bias_v are (1, 1, K).
+/// Initialization as in PyTorch: Glorot uniform for the weights of the input projections, uniform in [-1 / sqrt(E), 1 /
+/// sqrt(E)) for out_proj.weight, Glorot normal for bias_k and bias_v, 0 for the other biases. Dropout with the layer's
+/// own generator (set_generator()) stores all attention probabilities.
 class MultiheadAttention : public Layer<MultiheadAttention> {
  public:
   explicit MultiheadAttention(const MultiheadAttentionOptions& options);

@@ -68,7 +68,10 @@ class BatchNorm : public ChannelNorm {
   BatchNormOptions options_;
 };
 
-/// Base of BatchNorm1d, 2d and 3d, which differ only in the input shapes that they accept.
+/// Base of BatchNorm1d, 2d and 3d, which differ only in the input shapes that they accept. The constructor throws a
+/// ShapeError if num_features is missing and an Error for eps < 0 or a momentum outside [0, 1]. A call throws a
+/// ShapeError for another shape or number of channels, and if it uses the batch's statistics and each channel has only
+/// one value.
 class BatchNormNd : public BatchNorm {
  public:
   Tensor forward(const Tensor& x) const { return checked(x, false); }
@@ -89,7 +92,7 @@ class BatchNormNd : public BatchNorm {
   Input input_;
 };
 
-/// Batch norm over the channels of x (N, C) or (N, C, L).
+/// Batch norm over the channels of x (N, C) or (N, C, L). Errors as BatchNormNd.
 class BatchNorm1d : public BatchNormNd {
  public:
   explicit BatchNorm1d(const BatchNormOptions& options)
@@ -99,7 +102,7 @@ class BatchNorm1d : public BatchNormNd {
   BatchNorm1d remake() const { return BatchNorm1d(options()); }
 };
 
-/// Batch norm over the channels of x (N, C, H, W).
+/// Batch norm over the channels of x (N, C, H, W). Errors as BatchNormNd.
 class BatchNorm2d : public BatchNormNd {
  public:
   explicit BatchNorm2d(const BatchNormOptions& options) : BatchNormNd(options, {"BatchNorm2d", 4, 4, "(N, C, H, W)"}) {}
@@ -111,7 +114,7 @@ class BatchNorm2d : public BatchNormNd {
   BatchNorm2d remake() const { return BatchNorm2d(options()); }
 };
 
-/// Batch norm over the channels of x (N, C, D, H, W).
+/// Batch norm over the channels of x (N, C, D, H, W). Errors as BatchNormNd.
 class BatchNorm3d : public BatchNormNd {
  public:
   explicit BatchNorm3d(const BatchNormOptions& options)

@@ -83,7 +83,7 @@ template <class Self> class ConvLayer : public Layer<Self> {
     Name##Options options_;                                                                                        \
   }
 
-/// x (N, in, L) -> (N, out, L').
+/// x (N, in, L) -> (N, out, L'); N may be absent, here and below.
 WEFT_CONV_LAYER(Conv1d, Size1);
 /// x (N, in, H, W) -> (N, out, H', W'). forward_scaled() applies conv2d_scaled() instead of conv2d().
 WEFT_CONV_LAYER(Conv2d, Size2, Tensor forward_scaled(const Tensor& x, ConvScaling scaling) const;);

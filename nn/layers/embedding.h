@@ -22,7 +22,9 @@ struct EmbeddingOptions {
 };
 
 /// Indices (...) of an integer dtype -> vectors (..., embedding_dim). weight is (num_embeddings, embedding_dim),
-/// initialized from normal(0, 1) as in PyTorch.
+/// initialized from normal(0, 1) as in PyTorch. The constructor throws a ShapeError if a size is missing, an IndexError
+/// if padding_idx is out of range, an Error for max_norm < 0 or norm_type <= 0. A call throws a DtypeError unless the
+/// indices are integers and an IndexError unless they are in [0, num_embeddings).
 class Embedding : public Layer<Embedding> {
  public:
   explicit Embedding(const EmbeddingOptions& options);
@@ -32,7 +34,7 @@ class Embedding : public Layer<Embedding> {
   /// An embedding that shares the memory of `weight` (num_embeddings, embedding_dim). The sizes and dtype in `options`
   /// are taken from `weight`, whose values are not changed (no row is zeroed). With `freeze`, the weight is not
   /// trained. Without it, a `weight` that is a parameter already, as of another layer, becomes this layer's own: one
-  /// parameter with one gradient (tied weights).
+  /// parameter with one gradient (tied weights). ShapeError unless `weight` has two axes.
   static Embedding from_pretrained(const Tensor& weight, bool freeze = true, EmbeddingOptions options = {});
   Tensor forward(const Tensor& indices) const;
   Embedding remake() const { return Embedding(options_); }

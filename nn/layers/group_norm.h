@@ -59,7 +59,7 @@ class InstanceNorm : public ChannelNorm {
 };
 
 #define WEFT_INSTANCE_NORM(Name, places, shape)                                                 \
-  /** Instance norm of x shape; see InstanceNorm. */                                            \
+  /** Instance norm over the spatial axes of x shape; N may be absent. See InstanceNorm. */     \
   class Name : public InstanceNorm {                                                            \
    public:                                                                                      \
     explicit Name(const InstanceNormOptions& options) : InstanceNorm(options, #Name, places) {} \

@@ -12,7 +12,10 @@
 
 namespace weft::nn {
 
-/// Base of the pooling layers. It checks the options in the constructor: ShapeError if one is missing or out of range.
+/// Base of the pooling layers. The constructor checks kernel_size, stride, padding and dilation: ShapeError if
+/// kernel_size is missing or one of them is out of range. The first call checks the rest: Error for an option that the
+/// function does not take (dilation of an average, divisor_override of a maximum, padding of an LP pool), for
+/// divisor_override = 0, and unless p > 0.
 template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
  public:
   const PoolOptionsOf<Sizes>& options() const { return options_; }

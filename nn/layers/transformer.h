@@ -128,7 +128,8 @@ struct TransformerStackOptions {
   bool norm = false;  // adds a layer norm after the last layer
 };
 
-/// A stack of num_layers encoder layers with separate parameters: layers.0, layers.1, ..., norm.
+/// A stack of num_layers encoder layers with separate parameters: layers.0, layers.1, ..., norm. Each layer is
+/// initialized independently; PyTorch's are copies of one layer.
 class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   explicit TransformerEncoder(const TransformerStackOptions& options);
@@ -152,7 +153,7 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
   std::optional<LayerNorm> norm_;
 };
 
-/// A stack of num_layers decoder layers that attend to the same memory.
+/// A stack of num_layers decoder layers that attend to the same memory, initialized as in TransformerEncoder.
 class TransformerDecoder : public Module {
  public:
   explicit TransformerDecoder(const TransformerStackOptions& options);

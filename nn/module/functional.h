@@ -78,7 +78,7 @@ Tensor call_with_row(Loss& loss, const StateDict& parameters, const std::vector<
 /// slices of `batch...` along axis 0; it usually calls functional_call(module, parameters, row). All samples are
 /// computed at once with vmap.
 ///   auto gradients = nn::per_sample_grad(model, [&](const StateDict& p, const Tensor& x, const Tensor& y) {
-///     return mse_loss(nn::functional_call(model, p, x), y); }, inputs, targets);
+///     return nn::mse_loss(nn::functional_call(model, p, x), y); }, inputs, targets);
 /// ShapeError if the sizes of axis 0 differ, or if the loss has more than one element.
 template <class Loss, std::same_as<Tensor>... Batch>
 StateDict per_sample_grad(const Module& module, Loss&& loss, const Batch&... batch) {

@@ -58,9 +58,10 @@ Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arg
 template <class F> class Vmapped {
  public:
   Vmapped(F f, BatchAxes in_dims, BatchAxes out_dims)
-      : f_(std::move(f)), in_dims_(std::move(in_dims)), out_dims_(std::move(out_dims)) {}
+      : f_(detail::not_empty("vmap", std::move(f))), in_dims_(std::move(in_dims)), out_dims_(std::move(out_dims)) {}
 
-  /// ShapeError if batch sizes differ, IndexError if an argument does not have its batch axis.
+  /// ShapeError if batch sizes differ or an argument with a batch axis is 0-d, IndexError if an argument does not have
+  /// its batch axis.
   template <std::same_as<Tensor>... Arguments>
     requires(sizeof...(Arguments) > 0 && std::invocable<const F&, const Arguments&...>)
   auto operator()(const Arguments&... arguments) const {

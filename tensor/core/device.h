@@ -7,8 +7,8 @@
 
 namespace weft {
 
-/// `extension` is for backends that a program registers itself (dispatch/backend.h). `vmap` is the device of the
-/// tensors that a function sees while vmap runs it (batching/level.h).
+/// `cuda` has no backend yet: using it is a DeviceError. `extension` is for a backend that is compiled together with
+/// weft's sources. `vmap` is the device of the tensors that a function sees while vmap runs it.
 enum class DeviceKind : uint8_t { cpu, cuda, extension, vmap };
 inline constexpr int kDeviceKinds = 4;
 

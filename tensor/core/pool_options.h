@@ -23,9 +23,10 @@ template <class Sizes> struct PoolOptionsOf {
   Sizes kernel_size = 0;
   PoolStride<Sizes> stride = std::nullopt;  // default: the kernel size
   Sizes padding = 0;
-  Sizes dilation = 1;             // max pools only
-  bool ceil_mode = false;         // also use windows that begin inside of the padded input and end beyond it
-  bool count_include_pad = true;  // avg pools only: padding is part of the divisor of a mean
+  Sizes dilation = 1;  // max pools only
+  /// Also use a last window that begins inside the input or its leading padding and ends beyond the padded input.
+  bool ceil_mode = false;
+  bool count_include_pad = true;                           // avg pools only: padding is part of the divisor of a mean
   std::optional<int64_t> divisor_override = std::nullopt;  // avg pools only: divide the sums by this number
   /// The distance between consecutive windows: the stride if given, else the kernel size.
   constexpr Sizes step() const { return stride.value_or(kernel_size); }

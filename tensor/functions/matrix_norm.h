@@ -32,8 +32,8 @@ Tensor matrix_norm(const Tensor& a, double p, const Axes& axes = {-2, -1}, KeepD
 /// The condition number of matrices (..., m, n). Without p, or with p = 2: the largest divided by the smallest singular
 /// value; with p = -2: the smallest divided by the largest. With another `p` (as for matrix_norm): the norm of a square
 /// matrix times the norm of its inverse. A singular matrix gives infinity (2 or no p; the gradient is not finite), 0
-/// (-2), or the Error of inv() (other p). The gradient needs the extreme singular values to be distinct from the
-/// others.
+/// (-2), or the Error of inv() (other p); a matrix of zeros gives NaN (2, -2 or no p). The gradient needs the extreme
+/// singular values to be distinct from the others.
 Tensor cond(const Tensor& a, std::optional<double> p = std::nullopt);
 Tensor cond(const Tensor& a, MatrixNorm norm);
 

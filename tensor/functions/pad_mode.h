@@ -9,11 +9,11 @@
 
 namespace weft {
 
-/// `x` with widths[i] = {before, after} entries added on axis i; there is one pair per axis. A negative width removes
-/// entries: in mode circular before the others are filled, in the other modes after.
-/// `value` is used in mode constant. Padding with the constant 0 gives a view (as pad(x, widths)), everything else a
-/// copy. ShapeError if an axis is too short: a reflect width must be less than the size, a circular width at most the
-/// size, and replicate needs at least one entry.
+/// `x` with widths[i] = {before, after} entries added on axis i; there is one pair per axis. A negative width crops. In
+/// mode circular x is cropped first and then padded; in the other modes it is padded first. `value` is used in mode
+/// constant. Padding with the constant 0 gives a view (as pad(x, widths)), everything else a copy. ShapeError if an
+/// axis is too short: a reflect width must be less than the size, a circular width at most the size, and replicate
+/// needs at least one entry.
 Tensor pad(const Tensor& x, const std::vector<Padding>& widths, PadMode mode, const Scalar& value = 0);
 
 }  // namespace weft

@@ -3,7 +3,7 @@
 // padded input; Error for options out of range.
 //
 // An output size is floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1. With ceil_mode, floor becomes
-// ceil.
+// ceil, but a window that would begin in the padding at the end is left out, as in PyTorch.
 #pragma once
 
 #include "tensor/core/pool_options.h"

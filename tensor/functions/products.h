@@ -31,7 +31,8 @@ Tensor tensordot(const Tensor& a, const Tensor& b, int64_t axes = 2);
 Tensor tensordot(const Tensor& a, const Tensor& b, const IntList& a_axes, const IntList& b_axes);
 /// The Kronecker product: the block matrix of a_ij * b. The tensor with fewer axes gets axes of size 1 on the left.
 Tensor kron(const Tensor& a, const Tensor& b);
-/// The cross product of the vectors of length 3 along `axis`; the other axes broadcast.
+/// The cross product of the vectors of length 3 along `axis`, by default the last, as torch.linalg.cross; the other
+/// axes broadcast. (torch.cross takes the first axis of size 3.)
 Tensor cross(const Tensor& a, const Tensor& b, int64_t axis = -1);
 /// The sum of the diagonal of a matrix. Integers give i64.
 Tensor trace(const Tensor& x);

@@ -49,7 +49,7 @@ enum class Gelu { exact, tanh };
 /// -infinity (as in PyTorch), and -0 at finite x so negative that Phi(x) is rounded to 0.
 Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 /// x limited to [min, max]; either bound may be absent. NaN propagates, also from a bound. The gradient at a bound is
-/// 1. Error if min > max.
+/// 1. Error if min > max (PyTorch gives max).
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt);
 /// The same with tensors as bounds: minimum(maximum(x, min), max); they broadcast with x. NaN propagates. Where x
 /// equals a bound, x gets the whole gradient.

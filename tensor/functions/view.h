@@ -73,8 +73,8 @@ std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors);
 Tensor flatten(const Tensor& x, int64_t start = 0, int64_t end = -1);
 /// Splits one axis into axes of the given `sizes` (one may be -1).
 Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes);
-/// A view with any shape and strides over the elements of a row-major `x`, starting at element `offset`. ShapeError if
-/// `x` is not contiguous or the view would exceed it.
+/// A view with any shape and strides over the elements of a row-major `x`, starting at element `offset` of x (PyTorch
+/// counts from the start of the memory). ShapeError if `x` is not contiguous or the view would exceed it.
 Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
 /// Splits x along `axis` into pieces of `size` entries; the last one may be smaller.
 std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis = 0);

@@ -5,8 +5,8 @@
 
 namespace weft {
 
-/// With Convolution::direct, convolutions of all threads and their gradients are computed so from now on, whatever
-/// their options say. The default is Convolution::fastest.
+/// Convolution::direct makes all later convolutions and their gradients, on every thread, use the direct algorithm,
+/// whatever their options say. The default is Convolution::fastest.
 void set_convolution(Convolution algorithm);
 Convolution convolution();
 

@@ -12,7 +12,7 @@ enum class LogLevel : uint8_t { debug, info, warning, error, off };
 void log_level(LogLevel level);
 LogLevel log_level();
 
-/// For weft's own use: one line. A message that is costly to build asks `log_level()` first.
+/// For weft's own use: one line. Check `log_level()` before building an expensive message.
 void log_warn(std::string_view message);
 
 }  // namespace weft
