@@ -151,10 +151,10 @@ Curve multiplicative_curve(const StepFactor& factor) {
   };
 }
 
-GroupCurve by_group(const Optimizer& optimizer, const std::vector<StepFactor>& factors,
+GroupCurve by_group(const char* name, const Optimizer& optimizer, const std::vector<StepFactor>& factors,
                     Curve (*curve_of)(const StepFactor&)) {
   if (factors.size() != optimizer.group_count())
-    throw Error(text("LambdaLR: there are ", factors.size(), " factors for ", optimizer.group_count(), " groups"));
+    throw Error(text(name, ": there are ", factors.size(), " factors for ", optimizer.group_count(), " groups"));
   std::vector<Curve> curves;
   for (const StepFactor& factor : factors) curves.push_back(curve_of(factor));
   return {[curves](int64_t step, double base, size_t group) { return curves[group](step, base); }};

@@ -82,8 +82,8 @@ using StepFactor = std::function<double(int64_t step)>;
 Curve lambda_curve(const StepFactor& factor);
 /// base * factor(1) * ... * factor(step).
 Curve multiplicative_curve(const StepFactor& factor);
-/// Gives group i the curve curve_of(factors[i]). Error unless there is one factor per group.
-GroupCurve by_group(const Optimizer& optimizer, const std::vector<StepFactor>& factors,
+/// Gives group i the curve curve_of(factors[i]). Error, naming schedule `name`, unless there is one factor per group.
+GroupCurve by_group(const char* name, const Optimizer& optimizer, const std::vector<StepFactor>& factors,
                     Curve (*curve_of)(const StepFactor&));
 /// Applies the curves in a chain: the learning rate of each curve is the base of the next. If the curves multiply the
 /// base, the result is the product of their factors.
@@ -179,7 +179,7 @@ class LambdaLR final : public Schedule {
       : Schedule(optimizer, curve_for("LambdaLR", lambda_curve, factor)) {}
   /// One factor function per group.
   LambdaLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
-      : Schedule(optimizer, by_group(optimizer, factors, lambda_curve)) {}
+      : Schedule(optimizer, by_group("LambdaLR", optimizer, factors, lambda_curve)) {}
 };
 
 /// PyTorch's MultiplicativeLR: each step t multiplies the learning rate by factor(t), t = 1, 2, ...
@@ -189,7 +189,7 @@ class MultiplicativeLR final : public Schedule {
       : Schedule(optimizer, curve_for("MultiplicativeLR", multiplicative_curve, factor)) {}
   /// One factor function per group.
   MultiplicativeLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
-      : Schedule(optimizer, by_group(optimizer, factors, multiplicative_curve)) {}
+      : Schedule(optimizer, by_group("MultiplicativeLR", optimizer, factors, multiplicative_curve)) {}
 };
 
 /// PyTorch's ChainedScheduler, for curves (ChainedScheduler takes schedules of any kind).

@@ -134,11 +134,11 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
 
 namespace {
 
-/// One cache for each layer, made where there is none yet.
-template <class Cache> std::vector<Cache>& fitted(std::vector<Cache>& caches, size_t layers) {
+/// One cache for each layer, made where there is none yet. `name` is the class that errors name.
+template <class Cache> std::vector<Cache>& fitted(const char* name, std::vector<Cache>& caches, size_t layers) {
   if (caches.empty()) caches.resize(layers);
   if (caches.size() != layers)
-    throw Error(text("TransformerEncoder: there are ", caches.size(), " caches for ", layers, " layers"));
+    throw Error(text(name, ": there are ", caches.size(), " caches for ", layers, " layers"));
   return caches;
 }
 
@@ -159,7 +159,7 @@ Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) c
 }
 
 Tensor TransformerEncoder::forward(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask) const {
-  auto cache = fitted(caches, layers_.size()).begin();
+  auto cache = fitted("TransformerEncoder", caches, layers_.size()).begin();
   KvCacheUndo undo;
   for (KvCache& each : caches) undo.watch(each);
   Tensor y = x;
@@ -183,7 +183,7 @@ Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, cons
 
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, std::vector<DecoderCache>& caches,
                                    const DecoderMask& mask) const {
-  auto cache = fitted(caches, layers_.size()).begin();
+  auto cache = fitted("TransformerDecoder", caches, layers_.size()).begin();
   KvCacheUndo undo;
   for (DecoderCache& each : caches) undo.watch(each.tgt), undo.watch(each.memory);
   Tensor y = tgt;

@@ -87,6 +87,9 @@ TEST(Caches, StepsOfADecoderStackGiveWhatTheWholeGives) {
     from += count;
   }
   EXPECT_EQ(caches[1].memory.length(), 5);
+  caches.pop_back();
+  EXPECT_EQ(error_of([&] { (void)model.decoder()(tgt, memory, caches); }),
+            "in layer decoder (TransformerDecoder): TransformerDecoder: there are 1 caches for 2 layers");
 }
 
 TEST(Caches, TakePaddingAndMasks) {

@@ -286,7 +286,9 @@ TEST(Rates, OfGroups) {
   EXPECT_THROW(OneCycle(optimizer, {.max_lrs = {1, 0.2}, .steps = 60}), Error);
   EXPECT_THROW(CyclicLR(optimizer, {.base_lrs = {0.3}, .max_lrs = {0.2}}), Error);
   EXPECT_THROW(ReduceOnPlateau(optimizer, {.min_lrs = {0.1, 0.2}}), Error);
-  EXPECT_THROW(LambdaLR(optimizer, Factors{}), Error);
+  EXPECT_EQ(error_of([&] { LambdaLR schedule(optimizer, Factors{}); }), "LambdaLR: there are 0 factors for 1 groups");
+  EXPECT_EQ(error_of([&] { MultiplicativeLR schedule(optimizer, Factors{}); }),
+            "MultiplicativeLR: there are 0 factors for 1 groups");
 }
 
 TEST(EarlyStopping, StopsAfterTooLongWithoutAnImprovement) {
