@@ -56,9 +56,9 @@ std::pair<Tensor, Tensor> whole_range(const Tensor& values) {
 double scale_for(const Tensor& low, const Tensor& high, int64_t bins, DType dtype) {
   const Tensor quarters = dispatch::all_samples(high * 0.25 - low * 0.25);
   if (quarters.numel() == 0) return 1;
-  const int limit = dtype == f64 ? 1020 : 124;
+  const int limit = dtype == f64 ? 1018 : 122;  // of quarters, well below the largest exponent
   const double count = std::log2(static_cast<double>(bins));
-  return std::log2(max(quarters).item<double>()) + count < limit - 2 ? 1 : std::exp2(-std::ceil(count) - 4);
+  return std::log2(max(quarters).item<double>()) + count < limit ? 1 : std::exp2(-std::ceil(count) - 4);
 }
 
 HistogramResult between(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
