@@ -243,10 +243,10 @@ TEST(State, WithNumbersThatCannotBeIsRefused) {
   EXPECT_REFUSED(optimizer.load_state_dict(changed("group.0.max_iter", 2.5)),
                  "LBFGS(): max_iter must be a whole number, not 2.5");
   EXPECT_REFUSED(optimizer.load_state_dict(changed("skipped", -1)), "LBFGS(): the state does not fit: skipped is -1");
-  for (const auto& [value, shown] : {std::pair{std::nan(""), "nan"}, {-3.0, "-3"}, {1.5, "1.5"}})
+  for (const auto& bad : {std::pair<double, const char*>{std::nan(""), "nan"}, {-3.0, "-3"}, {1.5, "1.5"}})
     for (const char* key : {"steps", "0.step", "lbfgs.iterations", "lbfgs.evaluations"})
-      EXPECT_REFUSED(optimizer.load_state_dict(changed(key, value)),
-                     text("LBFGS(): the state does not fit: ", key, " is ", shown));
+      EXPECT_REFUSED(optimizer.load_state_dict(changed(key, bad.first)),
+                     text("LBFGS(): the state does not fit: ", key, " is ", bad.second));
   Ema average({a}, 0.5);
   State counted = average.state_dict();
   counted.numbers["updates"] = 1.5;
