@@ -18,7 +18,7 @@ cd "$work"
   awk '/^```python/ { inside = 1; next } /^```/ { inside = 0 } inside' "$readme" | sed "s|/path/to/weft|$weft|"
 } >WORKSPACE
 # (The quiet one of the sandboxes.)
-printf "%s\n" "import $weft/tools/flags.bazelrc" "build --spawn_strategy=processwrapper-sandbox --noshow_progress" >.bazelrc
+printf "%s\n" "import $weft/tools/flags.bazelrc" "build --spawn_strategy=processwrapper-sandbox --nosandbox_debug --noshow_progress" >.bazelrc
 cat >BUILD <<'EOF'
 cc_binary(
     name = "program",
