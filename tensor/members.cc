@@ -339,14 +339,6 @@ Tensor& Tensor::pow_(const Tensor& exponent) {
 Tensor& Tensor::nan_to_num_(double nan, std::optional<Scalar> posinf, std::optional<Scalar> neginf) {
   return write("nan_to_num_", *this, [&](const Tensor& x) { return weft::nan_to_num(x, nan, posinf, neginf); });
 }
-Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, const Scalar& value) {
-  return write(
-      "addcmul_", *this, [&](const Tensor& x) { return weft::addcmul(x, a, b, value); }, a, b);
-}
-Tensor& Tensor::addcdiv_(const Tensor& a, const Tensor& b, const Scalar& value) {
-  return write(
-      "addcdiv_", *this, [&](const Tensor& x) { return weft::addcdiv(x, a, b, value); }, a, b);
-}
 Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   return write(
       "addmm_", *this, [&](const Tensor& x) { return weft::addmm(x, a, b, beta, alpha); }, a, b);
@@ -354,14 +346,6 @@ Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta, con
 Tensor& Tensor::baddbmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   return write(
       "baddbmm_", *this, [&](const Tensor& x) { return weft::baddbmm(x, a, b, beta, alpha); }, a, b);
-}
-Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) {
-  return write(
-      "add_", *this, [&](const Tensor& x) { return weft::add(x, other, alpha); }, other);
-}
-Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) {
-  return write(
-      "sub_", *this, [&](const Tensor& x) { return weft::sub(x, other, alpha); }, other);
 }
 Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) {
   return write(

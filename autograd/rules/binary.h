@@ -15,6 +15,8 @@ namespace weft::autograd {
 
 WEFT_GRADIENT(Add) = per_input([](Grad g) { return g; }, [](Grad g) { return g; });
 WEFT_GRADIENT(Sub) = per_input([](Grad g) { return g; }, [](Grad g) { return -g; });
+WEFT_GRADIENT(AddScaled) = per_input([](Grad g) { return g; },
+                                     [](const op::AddScaled& op, Grad g) { return g * op.alpha; });
 WEFT_GRADIENT(Mul) = per_input([](Grad g, Input<1> b) { return g * b; }, [](Grad g, Input<0> a) { return g * a; });
 WEFT_GRADIENT(Div) = per_input([](Grad g, Input<1> b) { return g / b; },
                                [](Grad g, Input<0> a, Input<1> b) { return -g * (a / b) / b; });

@@ -13,6 +13,7 @@
   /* view */              X(Reshape) X(Expand) X(Permute) X(Squeeze) X(SqueezeAll) X(Unsqueeze) X(Slice) X(Select) \
                           X(Shrink) X(Flip) X(Pad) X(Unfold) X(Diagonal) X(AsStrided) \
   /* binary */            X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Maximum) X(Minimum) X(ClampMin) X(ClampMax) \
+                          X(AddScaled) \
                           X(AddScalar) X(RsubScalar) X(MulScalar) X(DivScalar) X(RdivScalar) X(PowScalar) \
                           X(RpowScalar) \
   /* unary */             X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Log1p) X(Sin) \

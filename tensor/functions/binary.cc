@@ -24,19 +24,19 @@ bool is_number_beside(const Tensor& half, const Tensor& x) {
 }
 
 /// An op of two tensors whose dtypes differ.
-template <class Op> [[gnu::noinline]] Tensor mixed(const Tensor& a, const Tensor& b) {
+template <class Op> [[gnu::noinline]] Tensor mixed(const Op& op, const Tensor& a, const Tensor& b) {
   const bool right = is_number_beside(a, b);
   const bool full = Op::policy.autocast == Autocasting::full && internal::modes().autocast != f32;
-  if (full || !(right || is_number_beside(b, a))) return dispatch::apply(Op{}, a, b);
+  if (full || !(right || is_number_beside(b, a))) return dispatch::apply(op, a, b);
   if (const DType half = (right ? a : b).dtype(); !Op::policy.accepts.contains(half))
     dispatch::throw_not_accepted(half, Op::policy.accepts);
-  return cast(dispatch::apply(Op{}, cast(a, f32), cast(b, f32)), (right ? a : b).dtype());
+  return cast(dispatch::apply(op, cast(a, f32), cast(b, f32)), (right ? a : b).dtype());
 }
 
 /// An op of two tensors; bit i of `temporaries`: the caller's last handle of operand i.
 template <class Op, class Temporaries> Tensor binary(Temporaries temporaries, const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype()) [[unlikely]]
-    return mixed<Op>(a, b);
+    return mixed(Op{}, a, b);
   return dispatch::apply_over(Op{}, temporaries, a, b);
 }
 
@@ -132,23 +132,31 @@ WEFT_SCALAR_FUNCTION_OVER(AddScalar, sub, a, negated(a, b), Tensor&& a, const Sc
 
 namespace {
 
-/// alpha b. (A floating alpha would make a floating sum of integers.)
-Tensor scaled(const Tensor& a, const Tensor& b, const Scalar& alpha) {
-  if (alpha.is_floating() && !is_floating(a.dtype()) && !is_floating(b.dtype()))
+bool is_one_floating(const Tensor& a, const Tensor& b) { return is_floating(a.dtype()) || is_floating(b.dtype()); }
+
+/// alpha b of integers. (A floating alpha would make a floating sum of them.)
+Tensor scaled(const Tensor& b, const Scalar& alpha) {
+  if (alpha.is_floating())
     throw DtypeError(text("alpha is ", alpha.to_double(), "; it takes an integer beside tensors of integers"));
   return b * alpha;
+}
+
+/// a + alpha b of floating tensors.
+Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha) {
+  const op::AddScaled op{{}, alpha};
+  return a.dtype() == b.dtype() ? dispatch::apply(op, a, b) : mixed(op, a, b);
 }
 
 }  // namespace
 
 Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   ErrorFrame frame("add", a, b);
-  return a + scaled(a, b, alpha);
+  return is_one_floating(a, b) ? add_scaled(a, b, alpha.to_double()) : a + scaled(b, alpha);
 }
 
 Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   ErrorFrame frame("sub", a, b);
-  return a - scaled(a, b, alpha);
+  return is_one_floating(a, b) ? add_scaled(a, b, -alpha.to_double()) : a - scaled(b, alpha);
 }
 
 #undef WEFT_SCALAR_FUNCTION
@@ -156,34 +164,35 @@ Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha) {
 
 namespace {
 
-/// self = Op(self, other) of one dtype.
-template <class Op> Tensor& write_alike(const char* name, Tensor& self, const Tensor& other) {
+/// self = op(self, other) of one dtype.
+template <class Op> Tensor& write_alike(const Op& op, const char* name, Tensor& self, const Tensor& other) {
   const Tensor fitting = other.shape() == self.shape() ? other : broadcast(other, self.shape());
-  constexpr bool is_sum = std::same_as<Op, op::Add> || std::same_as<Op, op::Sub>;
+  constexpr bool is_sum = std::same_as<Op, op::Add> || std::same_as<Op, op::Sub> || std::same_as<Op, op::AddScaled>;
   // The gradient of a factor reads the old value of self: it is computed beside it and then copied.
   if (!is_sum && internal::modes().recording && fitting.requires_grad()) {
     const Tensor factor = fitting.shares_storage(self) ? clone(fitting) : fitting;
-    return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(Op{}, clone(self), factor));
+    return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(op, clone(self), factor));
   }
-  return dispatch::apply_in_place(Op{}, name, self, fitting);
+  return dispatch::apply_in_place(op, name, self, fitting);
 }
 
 /// Where the dtypes differ: in the promoted dtype, cast to self's at the end.
-template <class Op> [[gnu::noinline]] Tensor& write_mixed(const char* name, Tensor& self, const Tensor& other) {
+template <class Op>
+[[gnu::noinline]] Tensor& write_mixed(const Op& op, const char* name, Tensor& self, const Tensor& other) {
   (void)other.layout().broadcast(self.shape());  // throws where the result would be larger than self
   std::array<Tensor, 2> inputs = {self, other};
   dispatch::prepare(op_info<Op>, inputs);
   const DType dtype = inputs[0].dtype();
   dispatch::check_category(dtype, self.dtype());
   if (is_number_beside(self, other))
-    return dispatch::apply_in_place(op::CopyFrom{}, name, self, mixed<Op>(self, other));
-  if (dtype == self.dtype()) return write_alike<Op>(name, self, inputs[1]);
-  return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(Op{}, inputs[0], inputs[1]));
+    return dispatch::apply_in_place(op::CopyFrom{}, name, self, mixed(op, self, other));
+  if (dtype == self.dtype()) return write_alike(op, name, self, inputs[1]);
+  return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(op, inputs[0], inputs[1]));
 }
 
-template <class Op> Tensor& write(const char* name, Tensor& self, const Tensor& other) {
+template <class Op> Tensor& write(const char* name, Tensor& self, const Tensor& other, const Op& op = {}) {
   ErrorFrame frame(name, self, other);
-  return other.dtype() == self.dtype() ? write_alike<Op>(name, self, other) : write_mixed<Op>(name, self, other);
+  return other.dtype() == self.dtype() ? write_alike(op, name, self, other) : write_mixed(op, name, self, other);
 }
 
 template <class Op> Tensor& write(const char* name, Tensor& self, const Scalar& value) {
@@ -269,10 +278,20 @@ Tensor& Tensor::add_(const Scalar& other) {
   if (are_bool(*this, other)) return add_(full({}, other, boolean, device()));
   return write<op::AddScalar>("add_", *this, other);
 }
+Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) {
+  ErrorFrame frame("add_", *this, other);
+  if (!is_one_floating(*this, other)) return add_(scaled(other, alpha));
+  return write("add_", *this, other, op::AddScaled{{}, alpha.to_double()});
+}
 Tensor& Tensor::sub_(const Tensor& other) { return write<op::Sub>("sub_", *this, other); }
 Tensor& Tensor::sub_(const Scalar& other) {
   ErrorFrame frame("sub_", *this);
   return write<op::AddScalar>("sub_", *this, negated(*this, other));
+}
+Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) {
+  ErrorFrame frame("sub_", *this, other);
+  if (!is_one_floating(*this, other)) return sub_(scaled(other, alpha));
+  return write("sub_", *this, other, op::AddScaled{{}, -alpha.to_double()});
 }
 Tensor& Tensor::mul_(const Tensor& other) { return write<op::Mul>("mul_", *this, other); }
 Tensor& Tensor::mul_(const Scalar& other) {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -33,6 +33,17 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
   if (!is_floating(x.dtype()) && !is_floating(a.dtype()) && !is_floating(b.dtype()))
     throw DtypeError("a quotient of integers; use x + value * floor_divide(a, b), or cast first, e.g. a.to(f32)");
   return dispatch::apply(op::Addcdiv{{{}, value.to_double()}}, x, a, b);
+}
+
+Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, const Scalar& value) {
+  ErrorFrame frame("addcmul_", *this, a, b);
+  if (!is_floating(dtype())) return add_(a * b * value);
+  return dispatch::apply_in_place(op::Addcmul{{{}, value.to_double()}}, "addcmul_", *this, a, b);
+}
+
+Tensor& Tensor::addcdiv_(const Tensor& a, const Tensor& b, const Scalar& value) {
+  ErrorFrame frame("addcdiv_", *this, a, b);
+  return dispatch::apply_in_place(op::Addcdiv{{{}, value.to_double()}}, "addcdiv_", *this, a, b);
 }
 
 }  // namespace weft

@@ -47,4 +47,14 @@ struct WithScalar {
 #define WEFT_SCALAR_WITH WEFT_WITH_SCALAR
 #include "tensor/ops/binary.inc"
 
+/// a + alpha b, rounded once. (Integers take two ops, as alpha must be one of them.)
+struct AddScaled : Binary {
+  double alpha = 1;
+  static constexpr std::string_view name = "add_scaled";
+  static constexpr Policy policy = kQuotient;
+  void attributes(auto visit) const { visit("alpha", alpha); }
+  bool operator==(const AddScaled&) const = default;
+  void cpu(const Operand& a, const Operand& b, const Operand& out) const;
+};
+
 }  // namespace weft::op

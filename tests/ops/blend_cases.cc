@@ -58,6 +58,16 @@ void add_lerp(Cases& cases) {
 }
 
 void add_products(Cases& cases) {
+  const std::vector<Sample> pairs = {
+      {any({3, 4}), any({3, 4})}, {any({3, 1}), any({4})}, {any({}), any({})}, {any({0}), any({0})}};
+  cases
+      .add("add and sub of a multiple", pairs, CALL(Outputs{add(x[0], x[1], 3), sub(x[0], x[1], 2)}),
+           [](const Arrays& x) {
+             return Arrays{pointwise([](double a, double b) { return a + 3 * b; })(x)[0],
+                           pointwise([](double a, double b) { return a - 2 * b; })(x)[0]};
+           })
+      .compares(kNumbers)
+      .loose(4);
   cases
       .add("addcmul", three(any, any, any), CALL(addcmul(x[0], x[1], x[2])),
            pointwise([](double a, double b, double c) { return a + b * c; }))

@@ -286,7 +286,7 @@ void add_member_errors(Cases& cases) {
       [] {
         ones({2}).addcmul_(ones({3, 2}), ones({2}));
       },
-      "addcmul_([2] f32, [3, 2] f32, [2] f32): the result has shape [3, 2] and cannot be written in place to [2]");
+      "addcmul_([2] f32, [3, 2] f32, [2] f32): the result has shape [3, 2] but is written in place to shape [2]");
   cases.error<ShapeError>(
       "fill_diagonal_ of a vector", [] { ones({2}).fill_diagonal_(1); },
       "fill_diagonal_([2] f32): it has 1 axes; it takes a matrix");
