@@ -81,7 +81,7 @@ Tensor Node::through_hooks(int index, Tensor gradient) const {
     const bool writable =
         holds_alone(gradient) && !gradient.layout().overlaps_itself() && !gradient.layout().has_mask();
     if (!writable && index != kAccumulated) gradient = gradient.clone();
-    const Tensor replaced = hook.function(gradient);
+    const Tensor replaced = (*hook.function)(gradient);
     if (!replaced.defined()) continue;
     if (replaced.shape() != gradient.shape() || replaced.dtype() != gradient.dtype())
       throw GradientError(
@@ -105,7 +105,7 @@ int Node::add_hook(int index, GradientHook hook) {
   static std::atomic<int> next_number{1};
   if (!hooks_) hooks_ = std::make_unique<std::vector<Hook>>();
   const int number = next_number.fetch_add(1, std::memory_order_relaxed);
-  hooks_->push_back({index, number, std::move(hook)});
+  hooks_->push_back({index, number, std::make_shared<const GradientHook>(std::move(hook))});
   return number;
 }
 

@@ -126,7 +126,7 @@ class Node : public Provenance {
   struct Hook {
     int index;
     int number;
-    GradientHook function;
+    std::shared_ptr<const GradientHook> function;  // shared by copies of the list: a hook may have state
   };
   void dispose() noexcept override;
 

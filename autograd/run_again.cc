@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tensor/core/error.h"
+#include "tensor/runtime/thread_object.h"
 
 namespace weft::autograd {
 namespace {
@@ -10,8 +11,7 @@ namespace {
 thread_local OnceScope* scope = nullptr;
 
 ActiveStates& states() {
-  static thread_local ActiveStates active;
-  return active;
+  return detail::thread_object<ActiveStates>([] { return ActiveStates(); });
 }
 
 }  // namespace

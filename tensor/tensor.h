@@ -249,7 +249,7 @@ class Tensor {
   /// The body. If this is a view and its base was written to since, first updates the history of this tensor.
   const Body& current() const {
     const Body& self = body();
-    if (self.base && self.version != self.storage->version()) [[unlikely]]
+    if (self.base && self.described() != self.storage->version()) [[unlikely]]
       follow_base();
     return self;
   }

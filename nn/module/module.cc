@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <unordered_set>
 
 #include "autograd/leaf.h"
@@ -54,6 +55,8 @@ Module::State& Module::state() const {
 }
 
 std::string Module::type_name() const {
+  static constinit std::mutex mutex;  // threads may share a model, and this writes
+  const std::lock_guard lock(mutex);
   State& self = state();
   if (self.type.empty() && typeid(*this) != typeid(Module)) self.type = class_name(typeid(*this));
   return self.type.empty() ? "Module" : self.type;

@@ -15,14 +15,14 @@
 #include "tensor/ops/fill.h"
 #include "tensor/ops/random.h"
 #include "tensor/ops/stochastic_cast.h"
+#include "tensor/runtime/thread_object.h"
 
 namespace weft {
 namespace batching {
 namespace {
 
 std::vector<Level>& levels() {
-  static thread_local std::vector<Level> stack;
-  return stack;
+  return detail::thread_object<Level>([] { return std::vector<Level>(); });
 }
 
 Value& value_of(int number, const Operand& x) {

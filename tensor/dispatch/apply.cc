@@ -1,7 +1,5 @@
 #include "tensor/dispatch/apply.h"
 
-#include <atomic>
-
 #include "tensor/dispatch/backend.h"
 #include "tensor/dispatch/observer.h"
 #include "tensor/dispatch/per_tensor.h"
@@ -9,21 +7,6 @@
 #include "tensor/ops/copy.h"
 
 namespace weft::dispatch {
-
-bool is_stale(const Tensor& x) {
-  internal::TensorBody& body = internal::body(x);
-  Storage& storage = *body.storage;
-  // Threads that share parameters bring a leaf's version up to date at once after an optimizer's step.
-  const std::atomic_ref<uint64_t> version(body.version);
-  if (version.load(std::memory_order_relaxed) == storage.version()) return false;
-  const Provenance* history = body.history.get();
-  // What optimizers write to a leaf under NoGrad shows through its views, and is meant to.
-  const bool exempt = history != nullptr && (history->is_leaf() || history->is_view_of_leaf());
-  const bool stale =
-      history != nullptr ? !exempt : storage.recorded_version() > version.load(std::memory_order_relaxed);
-  if (!stale) version.store(storage.version(), std::memory_order_relaxed);
-  return stale;
-}
 
 void check_version(const Tensor& x) {
   if (!is_stale(x) || derive_history(x)) return;
@@ -162,7 +145,7 @@ Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, 
   // detach() is the way out where a history is no longer true.
   if (internal::modes().recording && &info != &op_info<op::Detach>) {
     const internal::TensorBody& body = internal::body(x);
-    if (body.version != body.storage->version()) check_version(x);
+    if (body.described() != body.storage->version()) check_version(x);
   }
   if (!view) [[unlikely]] {
     if (!x.layout().has_mask())

@@ -62,7 +62,7 @@ void check_version(const Tensor& x);
 }
 inline void check_input_version(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
-  if (body.version != body.storage->version() && internal::modes().recording) [[unlikely]]
+  if (body.described() != body.storage->version() && internal::modes().recording) [[unlikely]]
     check_version(x);
 }
 /// DeviceError if the defined inputs are on different devices.

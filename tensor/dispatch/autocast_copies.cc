@@ -6,6 +6,7 @@
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/ops/copy.h"
+#include "tensor/runtime/thread_object.h"
 
 namespace weft::dispatch {
 namespace {
@@ -24,8 +25,7 @@ struct CopyCache {
 };
 
 CopyCache& cache() {
-  static thread_local CopyCache instance;
-  return instance;
+  return detail::thread_object<CopyCache>([] { return CopyCache(); });
 }
 
 /// The memory that was handed out, as bits: one that is set by mistake only costs a cast. They stay set, as the address

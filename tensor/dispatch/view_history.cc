@@ -1,6 +1,7 @@
 #include "tensor/dispatch/view_history.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "tensor/dispatch/in_place.h"
 #include "tensor/ops/strided_scatter.h"
@@ -57,8 +58,11 @@ void take_history(TensorBody& body, const Tensor& from) {
   body.history = now.history;
   body.output_index = now.output_index;
   body.cut = now.cut;
-  body.version = body.storage->version();
+  body.describe(body.storage->version());  // last: threads that see this version read the history without the lock
 }
+
+/// Guards histories that a tensor takes when it is read: threads may read one tensor at the same time.
+constinit std::mutex reading;
 
 }  // namespace
 
@@ -67,14 +71,29 @@ const IntrusivePtr<TensorBody>& base_of(const Tensor& x) {
   return body.base ? body.base : internal::TensorAccess::handle(x);
 }
 
+bool is_stale(const Tensor& x) {
+  TensorBody& body = internal::body(x);
+  if (body.described() == body.storage->version()) return false;
+  const std::lock_guard lock(reading);
+  const Provenance* history = body.history.get();
+  // What optimizers write to a leaf under NoGrad shows through its views, and is meant to.
+  const bool exempt = history != nullptr && (history->is_leaf() || history->is_view_of_leaf());
+  const uint64_t version = body.described(), current = body.storage->version();
+  const bool stale = version != current && (history != nullptr ? !exempt : body.storage->recorded_version() > version);
+  if (!stale) body.describe(current);
+  return stale;
+}
+
 bool derive_history(const Tensor& view) {
   TensorBody& body = internal::body(view);
-  if (!is_part_of_base(body) || body.base->version != body.storage->version()) return false;
+  if (!is_part_of_base(body) || body.base->described() != body.storage->version()) return false;
   // Also under NoGrad, as in backward() or a Function's forward: the view had its history before.
   const internal::ModeScope recorded(&internal::Modes::recording, true);
   const Tensor lined = in_memory_order(internal::TensorAccess::make(body.base)), now = alias(view);
   record_as(op::AsStrided{view.shape(), view.layout().strides(), offset_in_base(body)}, {&lined}, now);
-  take_history(body, now);
+  const std::lock_guard lock(reading);
+  // Another thread may have been first; its result is the same.
+  if (body.described() != body.storage->version()) take_history(body, now);
   return true;
 }
 

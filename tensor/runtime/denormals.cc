@@ -38,6 +38,7 @@ void flush_denormals(bool on) {
   set_on_this_thread(on);
   // Workers keep their own control word; one that starts later inherits it from the thread that starts it.
 #ifdef _OPENMP
+  internal::watch_forks();
 #pragma omp parallel num_threads(num_threads())
   set_on_this_thread(on);
 #endif

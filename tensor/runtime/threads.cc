@@ -44,17 +44,17 @@ int default_count() { return 1; }
 void set_openmp_count(int) {}
 #endif
 
+}  // namespace
+
 /// A child of fork() has one thread, but libgomp still counts on the parent's team and would wait for it for ever. The
 /// handler is installed before the first team starts: a child that is forked earlier may use threads.
-void watch_forks() {
+void internal::watch_forks() {
   static const bool installed = pthread_atfork(nullptr, nullptr, [] {
                                   forked.store(true, std::memory_order_relaxed);
                                   set_openmp_count(1);
                                 }) == 0;
   (void)installed;
 }
-
-}  // namespace
 
 bool internal::is_count_chosen() {
   static const bool by_environment = std::getenv("OMP_NUM_THREADS") != nullptr;
@@ -93,7 +93,7 @@ int region_threads() {
 #endif
   const int count = num_threads();
   if (count == 1) return 1;
-  watch_forks();
+  internal::watch_forks();
   const bool chosen = internal::is_count_chosen();
   const int free = detail::threads_after_backoff(count, chosen);
   return chosen ? count : free;

@@ -14,6 +14,8 @@ int num_threads();
 namespace internal {
 /// Whether set_num_threads() or OMP_NUM_THREADS chose a count.
 bool is_count_chosen();
+/// To be called before OpenMP starts a team: a child of fork() must know that it has none.
+void watch_forks();
 }  // namespace internal
 
 /// While alive, kernels on this thread run serially (a loader's thread beside the training thread).

@@ -26,6 +26,16 @@ TEST_F(Hook, ReplacesTheGradientOfAResult) {
   EXPECT_EQ(numbers(w.grad()), Numbers({30, 30}));
 }
 
+TEST_F(Hook, KeepsItsState) {
+  Tensor w = leaf({1, 2});
+  w.register_hook([step = 0](const Tensor& g) mutable { return ++step <= 2 ? g * 0.0 : g; });
+  int seen = 0;
+  w.register_post_accumulate_grad_hook([&seen, calls = 0](const Tensor&) mutable { seen = ++calls; });
+  for (int i = 0; i < 4; ++i) w.sum().backward();
+  EXPECT_EQ(numbers(w.grad()), Numbers({2, 2}));
+  EXPECT_EQ(seen, 4);
+}
+
 TEST_F(Hook, MayWriteToAGradientThatRepeatsOneValue) {
   Tensor w = parameter(ones({2, 3}, f64));
   w.register_hook([](const Tensor& g) {

@@ -147,6 +147,20 @@ TEST_F(Threads, AForkedChildRunsSerially) {
   EXPECT_EQ(in_child([&] { return in_child(sum); }), 100) << "in a child's child";
   EXPECT_EQ(region_threads(), 2) << "the parent keeps its threads";
 }
+
+// Regions are not all that starts the team.
+TEST_F(Threads, SoDoesAChildAfterFlushDenormals) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own, which has not started it yet
+  const auto threads_in_child = [] {
+    set_num_threads(2);
+    flush_denormals(true);
+    return in_child([] {
+      parallel_for(100, 1, [](int64_t, int64_t) {});
+      return region_threads();
+    });
+  };
+  EXPECT_EXIT(std::_Exit(threads_in_child()), ::testing::ExitedWithCode(1), "");
+}
 #endif
 
 // Other processes may take threads, but never change the parts that work is cut into.

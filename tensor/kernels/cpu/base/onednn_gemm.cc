@@ -1,13 +1,14 @@
 // Products of matrices through oneDNN.
 #include "tensor/kernels/cpu/base/onednn_primitive.h"
+#include "tensor/runtime/thread_object.h"
 
 namespace weft::kernels::cpu::onednn {
 namespace {
 
 /// This thread's primitives of this file.
-LruCache<PrimitiveKey, Prepared, PrimitiveKeyHash>& cache() {
-  thread_local LruCache<PrimitiveKey, Prepared, PrimitiveKeyHash> local(kMostPrimitives);
-  return local;
+using Primitives = LruCache<PrimitiveKey, Prepared, PrimitiveKeyHash>;
+Primitives& cache() {
+  return weft::detail::thread_object<Primitives>([] { return Primitives(kMostPrimitives); });
 }
 
 /// The product of such matrices, plus a bias of one `row` where there is one. Empty where oneDNN's is slow and that is

@@ -13,6 +13,7 @@ extern "C" void omp_set_num_threads(int count);
 #endif
 
 #include "tensor/runtime/parallel.h"
+#include "tensor/runtime/thread_object.h"
 
 namespace weft::kernels::cpu::onednn {
 namespace {
@@ -47,12 +48,11 @@ ThreadScope::~ThreadScope() {
 }
 
 dnnl::engine& engine() {
-  static dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  static dnnl::engine& cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);  // static destructors may still compute
   return cpu;
 }
 dnnl::stream& stream() {
-  thread_local dnnl::stream local(engine());
-  return local;
+  return weft::detail::thread_object<dnnl::stream>([] { return dnnl::stream(engine()); });
 }
 dnnl::primitive_attr user_scratchpad() {
   dnnl::primitive_attr attr;

@@ -6,6 +6,7 @@
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/onednn_primitive.h"
 #include "tensor/runtime/parallel.h"
+#include "tensor/runtime/thread_object.h"
 
 namespace weft::kernels::cpu::onednn {
 namespace {
@@ -34,9 +35,9 @@ int64_t layout_id(const memory::desc& weight) {
 }
 
 /// This thread's primitives of this file.
-LruCache<PrimitiveKey, PreparedConv, PrimitiveKeyHash>& cache() {
-  thread_local LruCache<PrimitiveKey, PreparedConv, PrimitiveKeyHash> local(kMostPrimitives);
-  return local;
+using Primitives = LruCache<PrimitiveKey, PreparedConv, PrimitiveKeyHash>;
+Primitives& cache() {
+  return weft::detail::thread_object<Primitives>([] { return Primitives(kMostPrimitives); });
 }
 
 PrimitiveKey conv_key(Kind kind, DataType type, int threads, const ConvShape& s, const WeightStrides& w, bool bias) {
