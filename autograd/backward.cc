@@ -1,4 +1,4 @@
-// backward() and grad(): what they accept, and what they ask of a Run (run.h).
+// backward() and grad(): which arguments they accept, and how they set up a Run (run.h).
 #include "autograd/backward.h"
 
 #include <map>
@@ -132,7 +132,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   return results;
 }
 
-/// Looks at every op's results.
+/// Checks the results of every op.
 struct AnomalyMode::Watcher final : Observer {
   void end(const ObserverEvent& event) override {
     if (event.kind != ObserverEvent::Kind::op || event.info->view != nullptr || !autograd::anomaly_mode()) return;

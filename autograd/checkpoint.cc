@@ -14,7 +14,7 @@ namespace {
 
 class Call;
 
-/// `x` as no hook sees it.
+/// `x`, saved without calling saved-tensor hooks.
 Saved plainly_saved(const Tensor& x) {
   const SaverScope plain(nullptr);
   return Saved(x);
@@ -43,7 +43,7 @@ Tensor unpacked(const Saved& saved, const char* what, size_t index) {
   return autograd::unpack(saved, {}, "checkpoint", what, static_cast<int>(index));
 }
 
-/// What stands for one tensor that the function's ops would keep.
+/// Replaces one tensor that the function's ops would save.
 struct Slot final : Packed {
   Slot(std::shared_ptr<Call> c, size_t i) : call(std::move(c)), index(i) {}
   Tensor unpack(const Shape& shape, DType dtype) override;

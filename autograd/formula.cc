@@ -11,7 +11,7 @@ std::vector<Tensor> differentiate(const Formula& formula, const std::vector<Tens
                                   const std::vector<Tensor>& gradients, Needs needs) {
   const bool connected = is_recording();
   EnableGrad guard;
-  // Each input gets a node of its own, so that what one input owes to another is not counted twice.
+  // Each input gets a node of its own, so that a dependence of one input on another is not counted twice.
   std::vector<Tensor> local = inputs, wanted;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].defined() || !needs[static_cast<int>(i)]) continue;

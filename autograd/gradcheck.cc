@@ -1,6 +1,6 @@
 // gradcheck: for each result y and input x, the analytic Jacobian (one backward per element of y) against the numeric
 // one (two evaluations per element of x). The cost is in proportion to the number of elements: use small inputs. Then a
-// few gradients once more from seeds that lie in memory as those of other ops may: with gaps, column-major, expanded.
+// few gradients once more from seeds in other memory layouts: with gaps, column-major, expanded.
 //
 // Known limits: kinks (relu at 0) give differences that are no errors; choose inputs away from them.
 #include "autograd/gradcheck.h"

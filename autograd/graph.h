@@ -1,4 +1,4 @@
-// Printing and analysing a recorded graph.
+// Printing and analyzing a recorded graph.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace weft {
 /// The graph that computed `root`, newest op first, one line per op: its number, the op with its attributes, the
 /// numbers of its inputs, the shape of its result and the number of bytes it saves for backward.
 std::string print_graph(const Tensor& root);
-/// The same as a Graphviz digraph: ops as ellipses, parameters as boxes (red where frozen), edges labelled with shapes.
+/// The same as a Graphviz digraph: ops as ellipses, parameters as boxes (red where frozen), edges labeled with shapes.
 std::string graph_to_dot(const Tensor& root);
 
 namespace autograd {

@@ -14,7 +14,7 @@ Tensor parameter(const Tensor& value) {
 
 const Tensor& Tensor::requires_grad_(bool value) const {
   ErrorFrame frame("requires_grad_", *this);
-  // Asked first: a view of what was written since takes the history that follows from it, and is no leaf then.
+  // Checked first: requires_grad() updates the history of a view whose base was written to; such a view is not a leaf.
   if (requires_grad() && value) return *this;
   internal::TensorBody& self = internal::body(*this);
   if (self.history) {

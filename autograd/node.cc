@@ -1,6 +1,5 @@
 #include "autograd/node.h"
 
-#include <algorithm>
 #include <atomic>
 
 #include "autograd/node_frame.h"

@@ -27,7 +27,7 @@ template <class T, size_t N> class NodeArray {
     data_ = inside();
     size_ = 0;
     if (size > N) data_ = static_cast<T*>(allocate(size * sizeof(T)));
-    // Default-initialised: value-initialisation would first set every byte to 0.
+    // Default-initialized: value-initialization would first set every byte to 0.
     std::uninitialized_default_construct_n(data_, size);
     size_ = size;
   }

@@ -47,7 +47,7 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     metas_[i].dtype = call.outputs[i].dtype();
   }
   Reads reads = rule.reads(needs());
-  // A result written into memory that was there before may lie otherwise than the op would lay it out.
+  // A result written into existing memory may have another layout than the op would give it.
   // Hooks on what is saved see it all, the same in each run (checkpoint.h). A sample of vmap that is computed again
   // would lose the history of its batch.
   const Storage& result = internal::storage(call.outputs[0]);
@@ -152,7 +152,7 @@ Tensor RuleArguments::input(int index) const {
 }
 
 Tensor RuleArguments::output(int index) const {
-  // The node's own output: it gets this very history back.
+  // The node's own output: its history is this node.
   const Edge self{NodePtr::share(const_cast<OpNode*>(&node_)), index};
   const auto at = static_cast<size_t>(index);
   const bool floating = is_floating(node_.metas_[at].dtype);

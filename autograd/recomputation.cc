@@ -8,7 +8,7 @@
 namespace weft::autograd {
 namespace {
 
-/// The op behind `edge` and any views on the way, where its (first) result is meant.
+/// The op that produced the tensor of `edge`, through any views of it; only if that is the op's first result.
 OpNode* op_behind(const Edge& edge) {
   const Edge* at = &edge;
   while (at->node && at->node->may_recompute() && at->index == 0) {

@@ -265,7 +265,7 @@ consteval NotDifferentiable not_differentiable(const char* why) { return {why}; 
 template <class Op> inline constexpr int recomputed_inputs = 0;
 inline constexpr int kMostRecomputedInputs = 4;  // size of the array in Recomputation::run
 
-/// The rule of an op. There is no default: an op without a specialisation does not compile.
+/// The rule of an op. There is no default: an op without a specialization does not compile.
 struct MissingRule {};
 template <class Op> inline constexpr MissingRule gradient = {};
 

@@ -16,7 +16,7 @@
 namespace weft::autograd {
 
 /// Whether a type holds no tensors, so that a Function accepts it as an argument without searching it: numbers, enums,
-/// functions, and trivially copyable structs of them. Specialise it for your own class that holds no tensors but, for
+/// functions, and trivially copyable structs of them. Specialize it for your own class that holds no tensors but, for
 /// example, a std::string.
 template <class T> inline constexpr bool holds_no_tensors = std::is_trivially_copyable_v<T> || std::is_function_v<T>;
 template <class T> inline constexpr bool holds_no_tensors<T*> = std::is_arithmetic_v<T> || std::is_function_v<T>;
@@ -59,7 +59,7 @@ template <class T> void collect(std::vector<Tensor>& tensors, const T& argument)
         holds_no_tensors<T>,
         "Function::apply cannot look for tensors in an argument of this type, and their gradients would be "
         "lost: pass tensors as arguments of their own (or in a std::vector, std::optional or std::tuple); for "
-        "a type without tensors, specialise weft::autograd::holds_no_tensors");
+        "a type without tensors, specialize weft::autograd::holds_no_tensors");
   }
 }
 

@@ -16,7 +16,7 @@ template <class Layer> std::function<Tensor(const Tensors&)> recurrent(int64_t i
   return [layer = std::make_shared<Layer>(inputs, hidden)](const Tensors& x) { return (*layer)(x[0]).output; };
 }
 
-/// Convolution, resampling, normalisation.
+/// Convolution, resampling, normalization.
 std::vector<Case> windows() {
   return {
       {"conv1d 16x64x1024 k3", both,

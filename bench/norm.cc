@@ -1,4 +1,4 @@
-// Normalisations, against a copy loop of the bytes that must move: batch norm looks at its input twice (statistics
+// Normalizations, against a copy loop of the bytes that must move: batch norm looks at its input twice (statistics
 // first), a row of layer norm stays in the cache.
 #include "bench/family.h"
 #include "tensor/adjoints/batch_norm.h"

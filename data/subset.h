@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <optional>
-#include <tuple>
 
 #include "data/dataset.h"
 

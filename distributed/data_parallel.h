@@ -77,10 +77,10 @@ template <std::derived_from<nn::Module> Model> class DataParallel {
  private:
   class NoSync {
    public:
-    explicit NoSync(Reducer& reducer) : reducer_(reducer), before_(reducer.is_synchronised()) {
-      reducer_.set_synchronised(false);
+    explicit NoSync(Reducer& reducer) : reducer_(reducer), before_(reducer.is_synchronized()) {
+      reducer_.set_synchronized(false);
     }
-    ~NoSync() { reducer_.set_synchronised(before_); }
+    ~NoSync() { reducer_.set_synchronized(before_); }
     NoSync(const NoSync&) = delete;
     NoSync& operator=(const NoSync&) = delete;
 

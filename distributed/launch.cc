@@ -28,7 +28,7 @@ void launch(int count, int argc, char** argv) {
   if (!has_launcher())
     throw DistributedError(
         "launch: there is no mpirun to start the processes with; install it: apt-get install openmpi-bin");
-  // As variables of the environment these reach OpenMPI and mean nothing to MPICH, whose mpirun has no such options.
+  // As variables of the environment these reach Open MPI and mean nothing to MPICH, whose mpirun has no such options.
   if (geteuid() == 0) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);

@@ -43,11 +43,11 @@ Tensor SyncBatchNorm::forward(const Tensor& x) const {
   const Tensor wide = x.dtype() == f64 ? x : x.to(f32);
   // Two passes: a difference of large squares would lose the variance.
   const Tensor mean = all_reduce(wide.sum(axes), group_) / static_cast<double>(count);
-  const Tensor centred = wide - along_channels(mean, x);
-  const Tensor variance = all_reduce(centred.square().sum(axes), group_) / static_cast<double>(count);
+  const Tensor centered = wide - along_channels(mean, x);
+  const Tensor variance = all_reduce(centered.square().sum(axes), group_) / static_cast<double>(count);
   const Tensor rstd = (variance + eps()).rsqrt();
   if (options().track_running_stats) track(mean.detach(), rstd.detach(), count);
-  Tensor y = centred * along_channels(rstd, x);
+  Tensor y = centered * along_channels(rstd, x);
   if (options().affine) y = y * along_channels(weight(), x) + along_channels(bias(), x);
   return y.to(x.dtype());
 }

@@ -226,13 +226,13 @@ constexpr const char* kFont[10] = {"75557", "26227", "71747", "71717", "55711",
                                    "74717", "74757", "71111", "75757", "75717"};
 
 /// Draws a digit into the corner of an RGB image (3, H, W), with `scale` pixels per point.
-void draw_digit(Tensor& image, int64_t digit, int64_t scale, const Tensor& colour) {
+void draw_digit(Tensor& image, int64_t digit, int64_t scale, const Tensor& color) {
   for (int64_t row = 0; row < 5; ++row)
     for (int64_t column = 0; column < 3; ++column)
       if ((kFont[digit][row] - '0') >> (2 - column) & 1)
         image.slice(1, 3 + row * scale, 3 + (row + 1) * scale)
             .slice(2, 3 + column * scale, 3 + (column + 1) * scale)
-            .copy_(colour);
+            .copy_(color);
 }
 
 /// One test image, enlarged twice, as RGB. A wrong prediction is drawn into it, and it gets a red frame.

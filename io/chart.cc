@@ -13,7 +13,7 @@ namespace weft::io {
 
 namespace {
 
-// Okabe and Ito's colours, which readers of any colour vision tell apart.
+// Okabe and Ito's colors, which readers of any color vision tell apart.
 constexpr std::array<const char*, 7> kColors = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                 "#56B4E9", "#E69F00", "#000000"};
 constexpr double kLeft = 64, kRight = 16, kTop = 36, kBottom = 48;

@@ -11,7 +11,7 @@ Tensor share(const Tensor& a, const Tensor& b) {
 }
 Tensor hits(const Tensor& matrix) { return diagonal(matrix); }
 Tensor predicted(const Tensor& matrix) { return sum(matrix, 0); }
-Tensor labelled(const Tensor& matrix) { return sum(matrix, 1); }
+Tensor labeled(const Tensor& matrix) { return sum(matrix, 1); }
 
 }  // namespace
 
@@ -37,15 +37,15 @@ void ConfusionMatrix::reset() { matrix_ = zeros_like(matrix_); }
 double ConfusionMatrix::accuracy() const { return sum(hits(matrix_)).item<double>() / static_cast<double>(count()); }
 
 Tensor ConfusionMatrix::precision_of_classes() const { return share(hits(matrix_), predicted(matrix_)); }
-Tensor ConfusionMatrix::recall_of_classes() const { return share(hits(matrix_), labelled(matrix_)); }
+Tensor ConfusionMatrix::recall_of_classes() const { return share(hits(matrix_), labeled(matrix_)); }
 Tensor ConfusionMatrix::f1_of_classes() const {
-  return share(hits(matrix_) * 2, predicted(matrix_) + labelled(matrix_));
+  return share(hits(matrix_) * 2, predicted(matrix_) + labeled(matrix_));
 }
 
 double ConfusionMatrix::averaged(const Tensor& of_classes) const {
   // Each pair counts once as a label and once as a prediction: together, all three are the accuracy.
   if (options_.average == Average::micro) return accuracy();
-  const Tensor labels = labelled(matrix_);
+  const Tensor labels = labeled(matrix_);
   const Tensor weight = options_.average == Average::weighted ? labels : (labels + predicted(matrix_) != 0).to(i64);
   return (sum(of_classes * weight.to(f64)) / sum(weight).to(f64)).item<double>();
 }

@@ -6,7 +6,6 @@
 #include "tensor/functions/cat.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
-#include "tensor/functions/unary.h"
 
 namespace weft::nn {
 namespace {

@@ -1,8 +1,8 @@
 """Rules for BUILD files that find their sources by themselves: a new file in a folder needs no change in its BUILD."""
 
 # Loops over elements pay for -O3; the rest of the library is -O2 (tools/flags.bazelrc).
-OPTIMISE = select({
-    "//tools:optimised": ["-O3"],
+OPTIMIZE = select({
+    "//tools:optimized": ["-O3"],
     "//conditions:default": [],
 })
 
@@ -50,7 +50,7 @@ def weft_binaries(deps, testonly = False, common_visibility = None, copts = []):
             visibility = ["//tests:__subpackages__"],
             # What users run is an eighth smaller without its symbols; measurements keep them for profilers.
             linkopts = [] if testonly else select({
-                "//tools:optimised": ["-Wl,--strip-all"],
+                "//tools:optimized": ["-Wl,--strip-all"],
                 "//conditions:default": [],
             }),
             deps = deps + [":common"],

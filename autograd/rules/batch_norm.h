@@ -1,4 +1,4 @@
-// Rules of batch normalisation.
+// Rules of batch normalization.
 #pragma once
 
 #include "autograd/formula.h"

@@ -1,4 +1,4 @@
-// Rules of batch normalisation, relu and max-pooling as one op.
+// Rules of batch normalization, relu and max-pooling as one op.
 #pragma once
 
 #include "autograd/formula.h"

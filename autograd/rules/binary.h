@@ -77,7 +77,7 @@ WEFT_GRADIENT(Xlogy) = per_input(
     [](Grad g, Input<0> a, Input<1> b) { return g * (a / b); });
 WEFT_GRADIENT(Copysign) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sign(a) * copysign(1.0, b); },
                                     [](Grad g) { return zeros_like(g); });
-WEFT_GRADIENT(Nextafter) = not_differentiable("a neighbour in a finite set");
+WEFT_GRADIENT(Nextafter) = not_differentiable("a neighbor in a finite set");
 WEFT_GRADIENT(Fmax) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), g, zeros_like(g)); },
               [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), zeros_like(g), g); });

@@ -1,8 +1,7 @@
-// The rules of cat (each input gets its slice of the gradient), of roll, and of padding with elements of the tensor.
+// The rules of cat (each input gets its slice of the gradient) and of roll.
 #pragma once
 
 #include "autograd/rule.h"
-#include "tensor/dispatch/apply.h"
 #include "tensor/functions/tile.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/cat.h"
@@ -24,13 +23,6 @@ WEFT_GRADIENT(Roll) = per_input([](const op::Roll& op, Grad g) {
   IntList back, axes;
   for (const int64_t shift : op.shifts) axes.push_back(axes.rank()), back.push_back(-shift);
   return roll(g, back, axes);
-});
-
-WEFT_GRADIENT(PadMode) = per_input([](const op::PadMode& op, Grad g) {
-  return dispatch::apply(op::PadModeBackward{op.widths, op.mode}, Tensor(g));
-});
-WEFT_GRADIENT(PadModeBackward) = per_input([](const op::PadModeBackward& op, Grad g) {
-  return dispatch::apply(op::PadMode{op.widths, op.mode}, Tensor(g));
 });
 
 }  // namespace weft::autograd

@@ -10,7 +10,6 @@
 #include "tensor/functions/index.h"
 #include "tensor/functions/masked.h"
 #include "tensor/functions/reduce.h"
-#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/embedding_bag.h"
 

@@ -1,4 +1,4 @@
-// Rules of group normalisation.
+// Rules of group normalization.
 #pragma once
 
 #include "autograd/formula.h"

@@ -1,4 +1,4 @@
-// Rules of layer normalisation.
+// Rules of layer normalization.
 #pragma once
 
 #include "autograd/formula.h"

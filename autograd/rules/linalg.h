@@ -1,5 +1,5 @@
 // Rules of linear algebra. First square systems: for x = a^-1 b, the gradients satisfy da = -db x^T. Then
-// factorisations; tensor/functions names the sources of their formulas.
+// factorizations; tensor/functions names the sources of their formulas.
 #pragma once
 
 #include "autograd/rule.h"

@@ -1,4 +1,4 @@
-// Gradients of determinants and factorisations, with public ops.
+// Gradients of determinants and factorizations, with public ops.
 #include "autograd/rules/linalg.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/cat.h"

@@ -6,7 +6,6 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/index.h"
 #include "tensor/functions/masked.h"
 #include "tensor/functions/scan.h"
 #include "tensor/functions/view.h"

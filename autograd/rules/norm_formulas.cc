@@ -1,4 +1,4 @@
-// The formulas of the fused backward kernels of normalisation, with public ops.
+// The formulas of the fused backward kernels of normalization, with public ops.
 #include "autograd/rules/batch_norm.h"
 #include "autograd/rules/batch_norm_pool.h"
 #include "autograd/rules/group_norm.h"
@@ -19,9 +19,9 @@ namespace {
 /// over `axes`, the parameters' sums over `others`.
 std::vector<Tensor> norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const IntList& axes,
                                   const IntList& others, double eps, bool rms = false) {
-  const Tensor centred = rms ? x : x - mean(x, axes, keepdim);
-  const Tensor rstd = rsqrt(mean(square(centred), axes, keepdim) + eps);
-  const Tensor xhat = centred * rstd;
+  const Tensor centered = rms ? x : x - mean(x, axes, keepdim);
+  const Tensor rstd = rsqrt(mean(square(centered), axes, keepdim) + eps);
+  const Tensor xhat = centered * rstd;
   const Tensor gw = weight.defined() ? g * weight : g;
   const Tensor level = rms ? gw : gw - mean(gw, axes, keepdim);
   const Tensor dx = rstd * (level - xhat * mean(gw * xhat, axes, keepdim));

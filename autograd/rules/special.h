@@ -46,17 +46,5 @@ WEFT_GRADIENT(Huber) = joint([](const op::Huber& op, Grad g, Input<0> a, Input<1
 });
 WEFT_GRADIENT(LogisticLoss) = per_input([](Grad g, Input<0> x, Input<1> y) { return g * (sigmoid(x) - y); },
                                         [](Grad g, Input<0> x) { return g * -x; });
-WEFT_GRADIENT(Lerp) = per_input([](const op::Lerp& op, Grad g) { return g * (1 - op.weight); },
-                                [](const op::Lerp& op, Grad g) { return g * op.weight; });
-WEFT_GRADIENT(LerpBy) = per_input([](Grad g, Input<2> weight) { return g * (1 - weight); },
-                                  [](Grad g, Input<2> weight) { return g * weight; },
-                                  [](Grad g, Input<0> a, Input<1> b) { return g * (b - a); });
-WEFT_GRADIENT(Addcmul) = in_f32(per_input(  //
-    [](Grad g) { return g; },               //
-    [](const op::Addcmul& op, Grad g, Input<2> b) { return g * b * op.value; },
-    [](const op::Addcmul& op, Grad g, Input<1> a) { return g * a * op.value; }));
-WEFT_GRADIENT(Addcdiv) = in_f32(
-    per_input([](Grad g) { return g; }, [](const op::Addcdiv& op, Grad g, Input<2> b) { return g / b * op.value; },
-              [](const op::Addcdiv& op, Grad g, Input<1> a, Input<2> b) { return g * a / square(b) * -op.value; }));
 
 }  // namespace weft::autograd

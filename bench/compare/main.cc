@@ -110,7 +110,7 @@ ModelResult run_model(const std::vector<System>& systems, const std::string& mod
       if (result.series[i].failure.empty())
         run_once(*runners[i], model, threads, options.seconds, false, result.series[i]);
     if (!busy) continue;
-    const BusyCore neighbour;
+    const BusyCore neighbor;
     for (size_t i = 0; i < runners.size(); ++i)
       if (result.series[i].failure.empty() && runners[i]->name != "hand-written")
         run_once(*runners[i], model, threads, options.seconds, true, result.series[i]);

@@ -35,7 +35,7 @@ def recurrent(layer, inputs, hidden):
 def all_cases():
     """Name, passes, inputs, call."""
     return [
-        # Convolution, resampling, normalisation.
+        # Convolution, resampling, normalization.
         ("conv1d 16x64x1024 k3", BOTH, lambda: [randn(16, 64, 1024), randn(64, 64, 3)],
          lambda x, w: F.conv1d(x, w, padding=1)),
         ("conv1d 8x1x16000 k25 s4", BOTH, lambda: [randn(8, 1, 16000), randn(32, 1, 25)],

@@ -1,6 +1,5 @@
 #include "distributed/data_parallel/bucket.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "autograd/grad_mode.h"

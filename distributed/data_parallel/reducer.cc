@@ -121,7 +121,7 @@ Signature Reducer::signature() const {
 }
 
 void Reducer::begin() {
-  if (running_ || !synchronised_ || buckets_.empty() || !autograd::collects_into_leaves()) return;
+  if (running_ || !synchronized_ || buckets_.empty() || !autograd::collects_into_leaves()) return;
   running_ = true;
   for (const auto& bucket : buckets_) bucket->expect();
   autograd::after_backward([this, watch = std::make_shared<Watch>(*this)] { finish(); });

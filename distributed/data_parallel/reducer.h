@@ -31,8 +31,8 @@ class Reducer {
 
   const Group& group() const { return group_; }
   /// Whether backward reduces gradients.
-  bool is_synchronised() const { return synchronised_; }
-  void set_synchronised(bool on) { synchronised_ = on; }
+  bool is_synchronized() const { return synchronized_; }
+  void set_synchronized(bool on) { synchronized_ = on; }
   /// Marks the start of a backward that reduces; called by hooks.
   void begin();
   /// Counts the samples of a call of the model.
@@ -54,7 +54,7 @@ class Reducer {
   std::vector<std::vector<Tensor>> contents_;
   std::vector<std::shared_ptr<Bucket>> buckets_;
   std::vector<HookHandle> hooks_;
-  bool synchronised_ = true, running_ = false;
+  bool synchronized_ = true, running_ = false;
   int first_tag_ = 0;
   uint64_t backwards_ = 0;
   int64_t samples_ = 0;

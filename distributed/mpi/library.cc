@@ -27,7 +27,7 @@ std::vector<std::string> candidates() {
 void* open_library() {
   std::string reasons;
   for (const std::string& name : candidates()) {
-    // Global, since OpenMPI opens plugins that look for its symbols.
+    // Global, since Open MPI opens plugins that look for its symbols.
     if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL); library != nullptr) return library;
     reasons += (reasons.empty() ? "" : "; ") + std::string(dlerror());
   }
@@ -42,7 +42,7 @@ template <class F> void find(void* library, const char* name, F*& function) {
   function = reinterpret_cast<F*>(symbol);
 }
 
-/// OpenMPI's handles are the addresses of these objects.
+/// Open MPI's handles are the addresses of these objects.
 void set_openmpi(void* library, MpiLibrary& mpi) {
   const auto address = [&](const char* name) {
     void* symbol = dlsym(library, name);
@@ -115,7 +115,7 @@ void check_mpi(const MpiLibrary& mpi, int code, const char* call) {
 }
 
 std::string launched_by() {
-  // OpenMPI's mpirun; MPICH's and Intel's; Slurm's srun with PMIx or PMI2.
+  // Open MPI's mpirun; MPICH's and Intel's; Slurm's srun with PMIx or PMI2.
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
     if (const char* value = std::getenv(name)) return text(name, "=", value);
   return "";

@@ -1,7 +1,7 @@
 // MPI, loaded at run time. weft declares the few functions that it calls itself. So neither building weft nor running a
-// single process needs MPI, and one binary runs under both OpenMPI and MPICH.
+// single process needs MPI, and one binary runs under both Open MPI and MPICH.
 //
-// The two differ in the type of handles (OpenMPI: pointer to a structure; MPICH: int) and in their constants. Here a
+// The two differ in the type of handles (Open MPI: pointer to a structure; MPICH: int) and in their constants. Here a
 // handle is an integer as wide as a pointer. MPICH's functions read the lower half of the register, and write the lower
 // half of an out-parameter that was zero. This works with the calling conventions of x86-64 and AArch64, both
 // little-endian.

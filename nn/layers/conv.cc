@@ -52,7 +52,7 @@ const char* shown(PadMode mode) {
   return names.at(static_cast<size_t>(mode));
 }
 
-/// The options of all layers here, without those that are what they are anyway.
+/// The options that every convolution layer prints.
 template <class Options> detail::OptionList common_options(const Options& o) {
   detail::OptionList out;
   out.add(o.in_channels).add(o.out_channels).add("kernel_size", o.kernel_size).add("stride", o.stride);

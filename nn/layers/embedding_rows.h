@@ -23,7 +23,7 @@ int64_t padding_row(std::optional<int64_t> padding_idx, int64_t rows);
 /// layers share one parameter, else a tensor on its memory. ShapeError unless it has two axes.
 Tensor pretrained_rows(const Tensor& weight, bool freeze);
 
-/// An uninitialised weight (num_embeddings, embedding_dim) of a layer of class `name`, which errors name.
+/// An uninitialized weight (num_embeddings, embedding_dim) of a layer of class `name`, which errors name.
 template <class Options> Tensor empty_rows(const char* name, const Options& options) {
   ErrorFrame frame(name);
   return empty({options.num_embeddings, options.embedding_dim}, options.dtype);

@@ -1,5 +1,4 @@
 // How modules print, hooks of their calls, and what they draw random numbers from.
-#include <algorithm>
 #include <ostream>
 
 #include "nn/module/module_state.h"

@@ -1,4 +1,4 @@
-// The gradient of batch normalisation, called by rules, and the running statistics, which layers keep.
+// The gradient of batch normalization, called by rules, and the running statistics, which layers keep.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The gradient of batch normalisation, relu and max-pooling as one op; called by rules.
+// The gradient of batch normalization, relu and max-pooling as one op; called by rules.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The gradient of group normalisation; called by rules.
+// The gradient of group normalization; called by rules.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The gradient of layer normalisation; called by rules.
+// The gradient of layer normalization; called by rules.
 #pragma once
 
 #include <array>

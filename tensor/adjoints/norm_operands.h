@@ -1,4 +1,4 @@
-// The dtypes that normalisations compute in. Not for users.
+// The dtypes that normalizations compute in. Not for users.
 #pragma once
 
 #include <array>

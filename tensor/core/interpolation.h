@@ -5,8 +5,8 @@
 
 namespace weft {
 
-/// nearest: the pixel at floor(i * in / out). nearest_exact: the pixel whose centre is nearest. linear, bilinear,
-/// trilinear: linear interpolation of two, four or eight neighbours. bicubic: cubic convolution of 4 x 4 pixels, a =
+/// nearest: the pixel at floor(i * in / out). nearest_exact: the pixel whose center is nearest. linear, bilinear,
+/// trilinear: linear interpolation of two, four or eight neighbors. bicubic: cubic convolution of 4 x 4 pixels, a =
 /// -0.75 (Keys, "Cubic convolution interpolation for digital image processing", 1981). area: the mean of the pixels
 /// that an output pixel covers.
 enum class Interpolation : uint8_t { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
@@ -17,7 +17,7 @@ enum class GridPadding : uint8_t { zeros, border, reflection };
 struct GridSampleOptions {
   Interpolation mode = Interpolation::bilinear;  // or nearest, or bicubic (of images)
   GridPadding padding = GridPadding::zeros;
-  bool align_corners = false;  // -1 and 1 are the centres of the corner pixels instead of the edges of the image
+  bool align_corners = false;  // -1 and 1 are the centers of the corner pixels instead of the edges of the image
   bool operator==(const GridSampleOptions&) const = default;
 };
 

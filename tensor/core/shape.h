@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
 #include <iosfwd>
 #include <span>  // and iterators; <iterator> would bring streams

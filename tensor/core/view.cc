@@ -4,8 +4,7 @@
 //   - at most kMaxAxes axes, none of them negative; the product of the non-zero sizes fits into 64 bits;
 //   - zero elements: row-major strides, offset 0, no mask;
 //   - a mask has one interval per axis within [0, size] and excludes something; where it excludes everything, all of
-//   its
-//     intervals are [0, 0), so that dropping axes keeps that knowledge;
+//     its intervals are [0, 0), so that dropping axes keeps that knowledge;
 //   - the position of every index, padding included, and the distance of any two fit into 64 bits (check_span). An axis
 //     of size 1 may have any stride, so no operation multiplies one before it matters.
 #include "tensor/core/view.h"

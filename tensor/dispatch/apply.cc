@@ -67,7 +67,7 @@ void run_erased(const OpCall& call, Operands in, Operands out) {
 }
 
 namespace {
-/// Memory on `device` for what `infer` says of the results.
+/// Allocates the results on `device`, with the layouts and dtypes that `infer` returns.
 void allocate_results(const OpInfo& info, const void* op, Operands in, Device device, std::span<Tensor> results) {
   if (results.size() == 1) {
     Spec spec;
@@ -142,7 +142,7 @@ void record(const OpCall& call) {
 }
 
 Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, const Tensor& x) {
-  // detach() is the way out where a history is no longer true.
+  // detach() must work on a tensor whose history is out of date.
   if (internal::modes().recording && &info != &op_info<op::Detach>) {
     const internal::TensorBody& body = internal::body(x);
     if (body.described() != body.storage->version()) check_version(x);

@@ -95,7 +95,7 @@ void after_write(Tensor& self, const OpInfo& info, const void* op, const char* n
   record_write(self, {info, op, inputs, {&self, 1}});
 }
 
-/// DeviceError where `self` has become another device's in `prepared`: a sample of vmap meets a tensor from outside.
+/// DeviceError where `prepared` is on another device than `self`: a sample of vmap is combined with an outer tensor.
 void check_device_written(const Tensor& self, const Tensor& prepared) {
   if (self.device() == prepared.device()) return;
   throw DeviceError(

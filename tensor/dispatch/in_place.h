@@ -1,6 +1,8 @@
 // Writes in place: element-wise ops that write to their first input, and updates of several tensors (optimizer steps).
 #pragma once
 
+#include <array>
+
 #include "tensor/dispatch/apply.h"
 
 namespace weft::dispatch {

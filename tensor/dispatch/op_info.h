@@ -2,7 +2,6 @@
 // policy, `infer`, and its CPU kernel. With it, a recorded op can be run again from its AnyOp and operands.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <new>

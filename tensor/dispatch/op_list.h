@@ -3,8 +3,6 @@
 // include this header, so that adding an op recompiles little.
 #pragma once
 
-#include <cstdint>
-
 // clang-format off
 #define WEFT_OP_LIST(X) \
   /* fill */              X(Full) X(Arange) X(Linspace) X(Eye) \
@@ -48,7 +46,8 @@
   /* stochastic_cast */   X(StochasticCast) \
   /* index */             X(Gather) X(ScatterAdd) X(IndexSelect) X(IndexAdd) X(Embedding) X(EmbeddingBackward) \
                           X(EmbeddingBag) X(EmbeddingBagArgmax) X(OneHot) \
-  /* cat */               X(Cat) X(Roll) X(PadMode) X(PadModeBackward) \
+  /* cat */               X(Cat) X(Roll) \
+  /* pad_mode */          X(PadMode) X(PadModeBackward) \
   /* writes by index */   X(AsStridedScatter) X(FlatIndex) X(IndexCopy) X(IndexAccumulate) X(Scatter) X(ScatterSum) \
                           X(ScatterReduce) X(MaskedFill) X(MaskedSelect) X(MaskedScatter) X(Nonzero) X(Triangle) \
   /* layer_norm */        X(LayerNorm) X(LayerNormBackward) \

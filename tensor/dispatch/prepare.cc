@@ -1,4 +1,4 @@
-// prepare: what a policy asks of an op's inputs, for those that do not have it already.
+// prepare: brings the inputs of an op into the form that its policy requires.
 #include "tensor/core/error.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/autocast_copies.h"

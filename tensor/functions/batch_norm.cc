@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-BatchNormResult normalised(const op::BatchNorm& op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+BatchNormResult normalized(const op::BatchNorm& op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
   auto [y, mean, rstd] = dispatch::apply(op, in, w, b);
   return {y, mean.detach(), rstd.detach()};
@@ -35,7 +35,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   }
   const Operand mean = operand(running_mean), var = operand(running_var);
   op::check_channels(required_operand(x), {&mean, &var});
-  BatchNormResult result = normalised({options.eps, false}, x, weight, bias);
+  BatchNormResult result = normalized({options.eps, false}, x, weight, bias);
   if (x.numel() > 0 && (running_mean.defined() || running_var.defined()))
     adjoint::update_running(running_mean, running_var, result.mean, adjoint::variance_of(result.rstd, options.eps),
                             x.numel() / x.size(1), options.momentum);
@@ -50,12 +50,12 @@ Tensor batch_norm_inference_relu(const Tensor& x, const Tensor& running_mean, co
 
 BatchNormResult batch_norm_with_statistics(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   ErrorFrame frame("batch_norm_with_statistics", x, weight, bias);
-  return normalised({eps, false}, x, weight, bias);
+  return normalized({eps, false}, x, weight, bias);
 }
 
 BatchNormResult batch_norm_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   ErrorFrame frame("batch_norm_relu", x, weight, bias);
-  return normalised({eps, true}, x, weight, bias);
+  return normalized({eps, true}, x, weight, bias);
 }
 
 std::array<Tensor, 3> adjoint::batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight,

@@ -1,4 +1,4 @@
-// Batch normalisation (arXiv 1502.03167).
+// Batch normalization (arXiv 1502.03167).
 #pragma once
 
 #include "tensor/tensor.h"
@@ -12,7 +12,7 @@ struct BatchNormResult {
 };
 
 struct BatchNormFunctionOptions {
-  bool training = false;  // normalise with the statistics of the batch and update the running statistics
+  bool training = false;  // normalize with the statistics of the batch and update the running statistics
   double momentum = 0.1;  // weight of the batch's statistics in that update
   double eps = 1e-5;
 };

@@ -1,4 +1,4 @@
-// Batch normalisation, relu and max-pooling as one op: what comes between two convolutions of a network for images.
+// Batch normalization, relu and max-pooling as one op: what comes between two convolutions of a network for images.
 #pragma once
 
 #include "tensor/core/pool_options.h"

@@ -6,8 +6,7 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
-#include "tensor/functions/unary.h"
-#include "tensor/ops/special.h"
+#include "tensor/ops/blend.h"
 
 namespace weft {
 

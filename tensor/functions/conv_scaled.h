@@ -20,7 +20,7 @@ struct ConvScaling {
 /// A cache of a convolution weight in the form its kernel needs: the layout of oneDNN's kernel, or the weight
 /// transformed for the Winograd kernel (4 times the weight's memory). It is recomputed when the weight changes. All
 /// caches together hold at most 512 MB. One object serves one weight and one number of groups. Copies share the cache;
-/// several threads may use it (a lock serialises their calls).
+/// several threads may use it (a lock serializes their calls).
 class PrepackedConvWeight {
  public:
   /// The value is undefined if the kernel needs no such form, if the weight's memory can change without notice (because

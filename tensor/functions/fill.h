@@ -18,7 +18,7 @@ Tensor ones(const Shape& shape, DType dtype = f32, Device device = {});
 /// Every element is `value`. The default dtype is f32, i64 or bool, depending on the type of the value. Error for a
 /// number that an integer dtype cannot hold (300 in u8, infinity, NaN).
 Tensor full(const Shape& shape, const Scalar& value, std::optional<DType> dtype = std::nullopt, Device device = {});
-/// Uninitialised memory.
+/// Uninitialized memory.
 Tensor empty(const Shape& shape, DType dtype = f32, Device device = {});
 /// A tensor with the shape, device and memory order of `x`, and with x's dtype unless `dtype` is given.
 Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);

@@ -1,5 +1,5 @@
-// Normalisation of each image: over groups of channels (arXiv 1803.08494), over each channel (arXiv 1607.08022), and
-// over neighbouring channels.
+// Normalization of each image: over groups of channels (arXiv 1803.08494), over each channel (arXiv 1607.08022), and
+// over adjacent channels.
 #pragma once
 
 #include <concepts>
@@ -31,7 +31,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Ten
                      const InstanceNormFunctionOptions& options = {});
 
 struct LocalResponseNormOptions {
-  int64_t size = 5;  // number of channels in the window, which is centred on the channel
+  int64_t size = 5;  // number of channels in the window, which is centered on the channel
   double alpha = 1e-4;
   double beta = 0.75;
   double k = 1;

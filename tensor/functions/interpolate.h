@@ -21,7 +21,7 @@ struct InterpolateOptions {
   Shape size = {};    // output sizes of the spatial axes, or one number for all of them
   Scales scale = {};  // instead of `size`: the output size is floor(input size * scale)
   Interpolation mode = Interpolation::nearest;
-  bool align_corners = false;  // align the centres of the corner pixels instead of the edges of the images
+  bool align_corners = false;  // align the centers of the corner pixels instead of the edges of the images
 };
 
 /// Resizes the spatial axes of a floating x (N, C, L), (N, C, H, W) or (N, C, D, H, W). N may be absent if the mode's

@@ -1,4 +1,4 @@
-// Layer normalisation (arXiv 1607.06450), and its form without a mean (arXiv 1910.07467).
+// Layer normalization (arXiv 1607.06450), and its form without a mean (arXiv 1910.07467).
 #pragma once
 
 #include <optional>

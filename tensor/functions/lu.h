@@ -1,4 +1,4 @@
-// solve, inverse and determinants by LU factorisation with row exchanges. The last two axes are matrices, the others
+// solve, inverse and determinants by LU factorization with row exchanges. The last two axes are matrices, the others
 // are batch axes. f32 and f64. Gradients: Giles 2008, "Collected matrix derivative results"; they reuse the LU factors.
 #pragma once
 

@@ -5,8 +5,8 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
-#include "tensor/ops/cat.h"
 #include "tensor/ops/infer.h"
+#include "tensor/ops/pad_mode.h"
 
 namespace weft {
 namespace {

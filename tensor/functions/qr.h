@@ -1,4 +1,4 @@
-// QR factorisation.
+// QR factorization.
 #pragma once
 
 #include "tensor/tensor.h"

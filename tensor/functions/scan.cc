@@ -33,16 +33,16 @@ ValuesAndIndices extreme(const char* name, const Tensor& x, int64_t axis, bool l
 }
 
 int64_t axis_of(const Tensor& x, int64_t axis) {
-  if (x.rank() == 0) throw ShapeError("a tensor without axes has no neighbours");
+  if (x.rank() == 0) throw ShapeError("a tensor without axes has no neighbors");
   return normalize_axis(axis, x.rank());
 }
 
-/// The sums of neighbours along `axis`. DtypeError for bool, whose sums are not numbers.
+/// The sums of adjacent elements along `axis`. DtypeError for bool, whose sums are not numbers.
 Tensor pairs(const Tensor& y, int64_t axis) {
   if (y.dtype() == boolean) dispatch::throw_not_accepted(y.dtype(), kNumbers);
   return slice(y, axis, 1) + slice(y, axis, 0, -1);
 }
-/// Half the distance of neighbours in x, which has y's axes or is 1-D along `axis`.
+/// Half the distance of adjacent elements of x, which has y's axes or is 1-D along `axis`.
 Tensor half_widths(const Tensor& y, const Tensor& x, int64_t axis) {
   if (x.rank() != 1) return diff(x, 1, axis) * 0.5;
   if (x.size(0) != y.size(axis))

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <concepts>
-#include <optional>
 
 #include "tensor/tensor.h"
 

@@ -37,7 +37,7 @@ struct LstsqResult {
   Tensor residuals;  // (..., k): squared norms of a x - b; shape (0) unless m > n and every matrix has rank n
   Tensor rank;       // i64
 };
-/// The x of smallest norm that minimises |a x - b|, for a (..., m, n) of any rank and b (..., m, k). Computed by QR if
+/// The x of smallest norm that minimizes |a x - b|, for a (..., m, n) of any rank and b (..., m, k). Computed by QR if
 /// m >= n and the columns of every matrix (in vmap: of every sample) are linearly independent, else by pinv(). The
 /// gradient is exact at full rank. At a lower rank it is that of pinv(), for changes of a that keep the rank (x is
 /// discontinuous otherwise). The residuals are differentiable, the rank is not.

@@ -1,4 +1,4 @@
-// Cholesky factorisation, and systems with triangular matrices. The last two axes are matrices, the others are batch
+// Cholesky factorization, and systems with triangular matrices. The last two axes are matrices, the others are batch
 // axes. f32 and f64. Gradients: Murray 2016, "Differentiation of the Cholesky decomposition", arXiv 1602.07527.
 #pragma once
 

@@ -11,6 +11,7 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/blend.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/special.h"
 #include "tensor/ops/unary.h"

@@ -229,7 +229,7 @@ void put_back(Pool& pool, const Piece& piece, uintptr_t begin, uintptr_t end) {
   if (piece.resident) pool.figures.cached_bytes += static_cast<int64_t>(end - begin);
 }
 
-/// Pieces without pages side by side become one, and arenas of nothing else go.
+/// Merges adjacent pieces without pages, and frees arenas that consist of nothing else.
 void tidy(Pool& pool) noexcept {
   std::vector<Piece>& rest = pool.rest;
   std::sort(rest.begin(), rest.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });

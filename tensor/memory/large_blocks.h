@@ -1,5 +1,5 @@
 // Large blocks: cut from arenas that are mapped from the system, kept when freed, handed out again to requests of the
-// same size class, or merged with free neighbours and cut anew.
+// same size class, or merged with free neighbors and cut anew.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@ namespace weft {
 
 class Storage final : public RefCounted {
  public:
-  /// Uninitialised memory of `bytes` (0 is legal). Error where there is not enough, DeviceError where the device has no
+  /// Uninitialized memory of `bytes` (0 is legal). Error where there is not enough, DeviceError where the device has no
   /// backend.
   static IntrusivePtr<Storage> allocate(size_t bytes, Device device = {});
   /// Borrows foreign memory; `release(context)` runs when the last view is gone (may be null), or at once where this

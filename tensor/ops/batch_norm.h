@@ -1,4 +1,4 @@
-// Descriptors of batch normalisation (arXiv 1502.03167) of x (N, C) or (N, C, ...), and of its gradient. Statistics are
+// Descriptors of batch normalization (arXiv 1502.03167) of x (N, C) or (N, C, ...), and of its gradient. Statistics are
 // for each channel (axis 1) over all other axes. Per-channel operands have shape (C) and any floating dtype. Statistics
 // of a 16-bit x are f32. A gradient has the dtype of its tensor (x's dtype if that tensor is absent).
 #pragma once

@@ -1,4 +1,4 @@
-// Descriptors of batch normalisation, relu and max-pooling as one op.
+// Descriptors of batch normalization, relu and max-pooling as one op.
 #pragma once
 
 #include <array>

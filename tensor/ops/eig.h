@@ -14,7 +14,7 @@ struct Eigh {
   bool vectors = true;
   static constexpr std::string_view name = "eigh";
   static constexpr std::string_view cost = "O(n^3)";
-  static constexpr Policy policy = kFactorisation;
+  static constexpr Policy policy = kFactorization;
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("upper", upper), visit("vectors", vectors); }
   bool operator==(const Eigh&) const = default;
@@ -31,7 +31,7 @@ struct Eig {
   bool vectors = true;
   static constexpr std::string_view name = "eig";
   static constexpr std::string_view cost = "O(n^3)";
-  static constexpr Policy policy = kFactorisation;
+  static constexpr Policy policy = kFactorization;
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("vectors", vectors); }
   bool operator==(const Eig&) const = default;

@@ -1,4 +1,4 @@
-// Descriptors of group normalisation (arXiv 1803.08494) of x (N, C, ...), and of its gradient. Statistics are over each
+// Descriptors of group normalization (arXiv 1803.08494) of x (N, C, ...), and of its gradient. Statistics are over each
 // group of consecutive channels of each image.
 #pragma once
 

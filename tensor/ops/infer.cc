@@ -1,5 +1,6 @@
 #include "tensor/ops/infer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -12,6 +13,21 @@ View result_view(const Shape& shape, std::initializer_list<const View*> inputs) 
     return View::create(shape, view->strides());
   }
   return View::contiguous(shape);
+}
+
+Spec spec_in_order_of(const Operand& x, const Shape& shape) {
+  const View& order = x.layout();
+  if (order.is_contiguous() || !order.is_dense()) return spec_of(shape, x.dtype);
+  IntList axes;
+  for (int64_t i = 0; i < x.rank(); ++i) axes.push_back(i);
+  std::stable_sort(axes.begin(), axes.end(), [&](int64_t i, int64_t j) { return order.stride(i) < order.stride(j); });
+  Strides strides(shape.size(), 0);
+  int64_t step = 1;
+  for (int64_t i : axes) {
+    strides[static_cast<size_t>(i)] = step;
+    step = checked_multiply(step, std::max<int64_t>(shape[static_cast<size_t>(i)], 1));
+  }
+  return {View::create(shape, strides), x.dtype};
 }
 
 void check_dtype(const Operand& x, bool accepted, std::string_view what) {

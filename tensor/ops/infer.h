@@ -20,6 +20,8 @@ inline Spec spec_like(const Operand& x, DType dtype) { return {result_view(x.sha
 inline Spec spec_like(const Operand& x) { return spec_like(x, x.dtype); }
 /// A row-major result.
 inline Spec spec_of(const Shape& shape, DType dtype) { return {View::contiguous(shape), dtype}; }
+/// A result of `shape` in the memory order of `x`: its axes from the slowest to the fastest.
+Spec spec_in_order_of(const Operand& x, const Shape& shape);
 
 /// DtypeError, naming what is accepted, unless `accepted`. For inputs that the policy does not check:
 /// check_dtype(index, is_integer(...), ...).

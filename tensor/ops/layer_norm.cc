@@ -5,10 +5,10 @@
 namespace weft::op {
 namespace {
 
-/// The shape of the normalised axes; all checks.
+/// The shape of the normalized axes; all checks.
 Shape check(const Operand& x, int64_t axes, std::initializer_list<const Operand*> parameters) {
   if (axes < 1 || axes > x.rank())
-    throw ShapeError(text(axes, " axes cannot be normalised of a tensor with ", x.rank()));
+    throw ShapeError(text(axes, " axes cannot be normalized of a tensor with ", x.rank()));
   Shape shape(x.shape().end() - axes, x.shape().end());
   for (const Operand* p : parameters)
     if (p->defined() && p->shape() != shape)

@@ -1,4 +1,4 @@
-// Descriptors of layer normalisation (arXiv 1607.06450), of RMS normalisation (arXiv 1910.07467), and of their
+// Descriptors of layer normalization (arXiv 1607.06450), of RMS normalization (arXiv 1910.07467), and of their
 // gradient.
 #pragma once
 

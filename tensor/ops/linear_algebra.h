@@ -5,8 +5,8 @@
 
 namespace weft::op {
 
-/// f32 and f64. bf16 and f16 are not precise enough for a factorisation.
-inline constexpr Policy kFactorisation = {.accepts = DTypes{f32, f64}, .autocast = Autocasting::full};
+/// f32 and f64. bf16 and f16 are not precise enough for a factorization.
+inline constexpr Policy kFactorization = {.accepts = DTypes{f32, f64}, .autocast = Autocasting::full};
 
 /// ShapeError for fewer than two axes.
 inline void check_matrices(const Operand& a) {

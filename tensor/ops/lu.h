@@ -1,4 +1,4 @@
-// Descriptors of LU factorisation, and of ops that use its factors.
+// Descriptors of LU factorization, and of ops that use its factors.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace weft::op {
 struct LuFactor {
   static constexpr std::string_view name = "lu_factor";
   static constexpr std::string_view cost = "2/3 n^3 operations";
-  static constexpr Policy policy = kFactorisation;
+  static constexpr Policy policy = kFactorization;
   static constexpr int outputs = 2;
   void attributes(auto) const {}
   bool operator==(const LuFactor&) const = default;
@@ -32,7 +32,7 @@ struct LuSolve {
   static constexpr std::string_view name = "lu_solve";
   static constexpr std::string_view cost = "2 n^2 k operations";
   static constexpr Policy policy = {
-      .accepts = kFactorisation.accepts, .numeric = 0b1011, .autocast = Autocasting::full};
+      .accepts = kFactorization.accepts, .numeric = 0b1011, .autocast = Autocasting::full};
   void attributes(auto visit) const { visit("transposed", transposed); }
   bool operator==(const LuSolve&) const = default;
   Spec infer(const Operand& a, const Operand& lu, const Operand& pivots, const Operand& b) const;
@@ -43,7 +43,7 @@ struct LuSolve {
 struct Det {
   static constexpr std::string_view name = "det";
   static constexpr std::string_view cost = "n operations on the factors";
-  static constexpr Policy policy = {.accepts = kFactorisation.accepts, .numeric = 0b011, .autocast = Autocasting::full};
+  static constexpr Policy policy = {.accepts = kFactorization.accepts, .numeric = 0b011, .autocast = Autocasting::full};
   void attributes(auto) const {}
   bool operator==(const Det&) const = default;
   Spec infer(const Operand& a, const Operand&, const Operand&) const {

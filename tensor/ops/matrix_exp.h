@@ -9,7 +9,7 @@ namespace weft::op {
 struct MatrixExp {
   static constexpr std::string_view name = "matrix_exp";
   static constexpr std::string_view cost = "O(n^3 log norm)";
-  static constexpr Policy policy = kFactorisation;
+  static constexpr Policy policy = kFactorization;
   void attributes(auto) const {}
   bool operator==(const MatrixExp&) const = default;
   Spec infer(const Operand& a) const {

@@ -1,7 +1,7 @@
 // Descriptors of optimizer steps. A descriptor has the hyper-parameters (tensor/core/hyper_parameters.h) and the state
 // of a single step. A step is one pass over memory that writes parameters and states in place. All operands have one
 // shape and one dtype, f32 or f64, and any strides. `maximize` is not read here: the gradient already has the sign for
-// minimising. The order of operations is that of PyTorch (torch.optim, single-tensor implementations), so that
+// minimizing. The order of operations is that of PyTorch (torch.optim, single-tensor implementations), so that
 // parameters develop in the same way.
 #pragma once
 

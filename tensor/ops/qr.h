@@ -1,4 +1,4 @@
-// Descriptor of the QR factorisation.
+// Descriptor of the QR factorization.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct Qr {
   bool vectors = true;
   static constexpr std::string_view name = "qr";
   static constexpr std::string_view cost = "4 m n min(m, n) operations";
-  static constexpr Policy policy = kFactorisation;
+  static constexpr Policy policy = kFactorization;
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("complete", complete), visit("vectors", vectors); }
   bool operator==(const Qr&) const = default;

@@ -31,8 +31,8 @@ int64_t clamped(double at, int64_t size) {
 /// floor(a * b / c) for numbers of pixels.
 int64_t scaled(int64_t a, int64_t b, int64_t c) { return static_cast<int64_t>(static_cast<__int128>(a) * b / c); }
 
-/// Where the centre of target pixel `i` lies among the source pixels.
-double centre(const AxisMap& map, int64_t i) {
+/// Where the center of target pixel `i` lies among the source pixels.
+double center(const AxisMap& map, int64_t i) {
   const auto at = static_cast<double>(i);
   if (map.align_corners)
     return map.out > 1 ? at * static_cast<double>(map.in - 1) / static_cast<double>(map.out - 1) : 0.0;
@@ -48,7 +48,7 @@ int64_t nearest(const AxisMap& map, int64_t i) {
 }
 
 void add_linear(Taps& taps, const AxisMap& map, int64_t i) {
-  const double at = std::max(centre(map, i), 0.0), low = std::floor(at), part = at - low;
+  const double at = std::max(center(map, i), 0.0), low = std::floor(at), part = at - low;
   add(taps, clamped(low, map.in), 1 - part);
   add(taps, clamped(low + 1, map.in), part);
 }
@@ -57,7 +57,7 @@ void add_cubic(Taps& taps, const AxisMap& map, int64_t i) {
   constexpr double a = -0.75;
   const auto inner = [](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
   const auto outer = [](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
-  const double at = centre(map, i), low = std::floor(at), part = at - low;
+  const double at = center(map, i), low = std::floor(at), part = at - low;
   const std::array<double, 4> weights = {outer(part + 1), inner(part), inner(1 - part), outer(2 - part)};
   for (int tap = 0; tap < 4; ++tap) add(taps, clamped(low + tap - 1, map.in), weights[static_cast<size_t>(tap)]);
 }

@@ -15,7 +15,7 @@ struct AxisMap {
   int64_t in = 1;
   int64_t out = 1;
   double scale = 0;            // input pixels per output pixel; 0: in / out
-  bool align_corners = false;  // align the centres of the first and last pixels instead of the edges of the image
+  bool align_corners = false;  // align the centers of the first and last pixels instead of the edges of the image
   bool transposed = false;     // the adjoint, from `out` pixels to `in` pixels
   int64_t source() const { return transposed ? out : in; }
   int64_t target() const { return transposed ? in : out; }

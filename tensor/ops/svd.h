@@ -14,7 +14,7 @@ struct Svd {
   bool vectors = true;
   static constexpr std::string_view name = "svd";
   static constexpr std::string_view cost = "O(m n min(m, n))";
-  static constexpr Policy policy = kFactorisation;
+  static constexpr Policy policy = kFactorization;
   static constexpr int outputs = 3;
   void attributes(auto visit) const { visit("full", full), visit("vectors", vectors); }
   bool operator==(const Svd&) const = default;
@@ -28,7 +28,7 @@ struct Pinv {
   double atol;
   static constexpr std::string_view name = "pinv";
   static constexpr std::string_view cost = "O(m n min(m, n))";
-  static constexpr Policy policy = kFactorisation;
+  static constexpr Policy policy = kFactorization;
   void attributes(auto visit) const { visit("rtol", rtol), visit("atol", atol); }
   bool operator==(const Pinv&) const = default;
   Spec infer(const Operand& a) const {

@@ -1,4 +1,4 @@
-// Descriptors of the Cholesky factorisation and of systems with a triangular matrix.
+// Descriptors of the Cholesky factorization and of systems with a triangular matrix.
 #pragma once
 
 #include "tensor/ops/linear_algebra.h"
@@ -11,7 +11,7 @@ struct Cholesky {
   bool upper;
   static constexpr std::string_view name = "cholesky";
   static constexpr std::string_view cost = "1/3 n^3 operations";
-  static constexpr Policy policy = kFactorisation;
+  static constexpr Policy policy = kFactorization;
   void attributes(auto visit) const { visit("upper", upper); }
   bool operator==(const Cholesky&) const = default;
   Spec infer(const Operand& a) const {
@@ -27,7 +27,7 @@ struct SolveTriangular {
   bool unit;
   static constexpr std::string_view name = "solve_triangular";
   static constexpr std::string_view cost = "n^2 k operations";
-  static constexpr Policy policy = kFactorisation;
+  static constexpr Policy policy = kFactorization;
   void attributes(auto visit) const { visit("upper", upper), visit("unit", unit); }
   bool operator==(const SolveTriangular&) const = default;
   Spec infer(const Operand& a, const Operand& b) const;

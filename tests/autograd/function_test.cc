@@ -266,7 +266,7 @@ TEST_F(FunctionTest, WhatMayHideTensorsIsNoPlainArgument) {
   EXPECT_TRUE(autograd::holds_no_tensors<double*>);
   EXPECT_FALSE(autograd::holds_no_tensors<Hides>);
   EXPECT_FALSE(autograd::holds_no_tensors<const Tensor*>);
-  EXPECT_FALSE(autograd::holds_no_tensors<Setting>) << "has to be specialised";
+  EXPECT_FALSE(autograd::holds_no_tensors<Setting>) << "has to be specialized";
 }
 
 struct PlainArguments : Function<PlainArguments> {

@@ -1,5 +1,4 @@
 // Recorded writes through views: the history of what they are views of, and of its other views, follows.
-#include "autograd/graph.h"
 #include "tensor/functions_all.h"
 #include "tests/autograd/checks.h"
 

@@ -103,7 +103,7 @@ double pixel(const Tensor& image, double row, double column) {
   return inside ? image[static_cast<int64_t>(row)][static_cast<int64_t>(column)].item<double>() : 0;
 }
 
-TEST(Transform, RandomRotationInterpolatesTheFourNeighbours) {
+TEST(Transform, RandomRotationInterpolatesTheFourNeighbors) {
   manual_seed(2);
   const std::tuple<Shape, DType, double> rows[] = {{{9, 6}, f32, 1e-5},  {{1, 8}, f32, 1e-5},  {{5, 1}, f32, 1e-5},
                                                    {{7, 7}, f64, 1e-12}, {{6, 9}, bf16, 8e-3}, {{6, 9}, f16, 1e-3}};

@@ -6,7 +6,6 @@
 
 #include "tensor/core/error.h"
 #include "tensor/dispatch/any_op.h"
-#include "tensor/runtime/threads.h"
 
 namespace weft::testing {
 namespace {

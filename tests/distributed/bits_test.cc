@@ -117,7 +117,7 @@ TEST(Bits, GptWithDropout) { expect_same_bits<Gpt>(); }
 TEST(Bits, SmallBuckets) { expect_same_bits<Gpt>({.bucket_bytes = 2000, .first_bucket_bytes = 100}); }
 TEST(Bits, ShardedOptimizer) { expect_same_bits<Gpt>({}, true); }
 
-// ---- synchronised batch norm ----
+// ---- synchronized batch norm ----
 
 struct SyncNet : nn::Module {
   nn::Conv2d conv = register_module("conv", nn::Conv2d({.in_channels = 3, .out_channels = 8, .kernel_size = 3}));
@@ -151,17 +151,17 @@ std::vector<Tensor> normalized_together(const std::vector<SyncNet>& nets, const 
   const size_t size = x.size();
   double count = 0;
   for (const Tensor& part : x) count += double(part.numel() / part.size(1));
-  std::vector<Tensor> sums, centred, squares, out;
+  std::vector<Tensor> sums, centered, squares, out;
   for (const Tensor& part : x) sums.push_back(part.sum({0, 2, 3}));
   sums = SumOfReplicas::apply(sums);
   for (size_t i = 0; i < size; ++i) {
-    centred.push_back(x[i] - along(sums[i] / count));
-    squares.push_back(centred[i].square().sum({0, 2, 3}));
+    centered.push_back(x[i] - along(sums[i] / count));
+    squares.push_back(centered[i].square().sum({0, 2, 3}));
   }
   squares = SumOfReplicas::apply(squares);
   for (size_t i = 0; i < size; ++i) {
     const Tensor rstd = (squares[i] / count + 1e-5).rsqrt();
-    out.push_back(centred[i] * along(rstd) * along(nets[i].norm.weight()) + along(nets[i].norm.bias()));
+    out.push_back(centered[i] * along(rstd) * along(nets[i].norm.weight()) + along(nets[i].norm.bias()));
   }
   return out;
 }
@@ -194,7 +194,7 @@ std::vector<Tensor> train_replicas(size_t size) {
   return nets[0].parameters();
 }
 
-TEST(Bits, CnnWithSynchronisedBatchNorm) {
+TEST(Bits, CnnWithSynchronizedBatchNorm) {
   const auto& g = group();
   if (g.size() == 1) GTEST_SKIP() << "one rank's is nn's batch norm, which data_parallel_test compares";
   set_num_threads(1);

@@ -98,7 +98,7 @@ TEST(DataParallel, Bf16OnTheWire) {
   Parts parts;
   distributed::DataParallel parallel(parts, g, {.wire = distributed::Wire::bf16});
   (parts.a * (1.0 + 1e-4)).sum().backward();
-  // 1.0001 is no bf16; its neighbour 1 is.
+  // 1.0001 is no bf16; its neighbor 1 is.
   EXPECT_TRUE(equal(parts.a.grad(), g.size() == 1 ? full({3}, 1.0 + 1e-4) : ones({3})));
 }
 

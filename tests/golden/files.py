@@ -70,8 +70,8 @@ def main():
     cpp("kIdx", idx)
     cpp("kIdxGzip", gzip.compress(idx, mtime=0))
     cpp("kPngRgb", png(2, 1, 2, 8, [bytes([255, 0, 10, 1, 2, 3])]))
-    cpp("kPngGrey", png(2, 2, 0, 8, [bytes([0, 100]), bytes([200, 255])]))
-    cpp("kPngGrey16", png(4, 1, 0, 16, [struct.pack(">4H", 0, 0x4040, 0x8080, 0xffff)]))
+    cpp("kPngGray", png(2, 2, 0, 8, [bytes([0, 100]), bytes([200, 255])]))
+    cpp("kPngGray16", png(4, 1, 0, 16, [struct.pack(">4H", 0, 0x4040, 0x8080, 0xffff)]))
     cpp("kPngHuge", png(2**31 - 1, 2**31 - 1, 0, 8, [b"\0"]))
     print("}  // namespace weft::test")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The README's program in a Bazel workspace of its own that takes weft as the README says: `workspace_test.sh README BAZELW MODE`.
-# MODE `analyse` loads and checks everything the program needs and compiles nothing: seconds. MODE `portable` compiles weft and the
+# MODE `analyze` loads and checks everything the program needs and compiles nothing: seconds. MODE `portable` compiles weft and the
 # program for any CPU with AVX2, runs both, and compares what the kernels for AVX2 and AVX-512 compute: minutes.
 set -euo pipefail
 readme=$(readlink -f "$1") bazelw=$(readlink -f "$2") mode=$3
@@ -32,7 +32,7 @@ awk '/^```cpp/ { inside = 1; next } /^```/ && inside { exit } inside' "$readme" 
 bazel() { "$bazelw" --output_user_root="$work/outputs" --max_idle_secs=5 "$@" </dev/null; }
 trap 'bazel shutdown >/dev/null 2>&1; chmod -R u+w "$work" && rm -rf "$work"' EXIT
 
-if [[ $mode == analyse ]]; then
+if [[ $mode == analyze ]]; then
   bazel build --nobuild //:program
   echo "install: another workspace finds all that weft needs"
   exit 0

@@ -144,9 +144,9 @@ std::string with_checksums(std::string bytes) {
 }
 
 TEST(Fuzz, Png) {
-  fuzz({std::string(test::kPngRgb), std::string(test::kPngGrey), std::string(test::kPngHuge)},
+  fuzz({std::string(test::kPngRgb), std::string(test::kPngGray), std::string(test::kPngHuge)},
        [](const std::string& path) { touch(io::load_png(path)); });
-  fuzz({std::string(test::kPngRgb), std::string(test::kPngGrey)}, [](const std::string& path) {
+  fuzz({std::string(test::kPngRgb), std::string(test::kPngGray)}, [](const std::string& path) {
     const std::string bytes = with_checksums(test::read_bytes(path));
     std::filesystem::remove(path);
     test::write_bytes(path, bytes);

@@ -26,11 +26,11 @@ TEST(Png, ReadsWhatOthersWrote) {
   EXPECT_EQ(rgb.shape(), (Shape{3, 1, 2}));
   EXPECT_EQ(rgb.dtype(), u8);
   EXPECT_EQ(rgb.to_vector<int>(), (std::vector<int>{255, 1, 0, 2, 10, 3}));
-  const Tensor grey = load(test::kPngGrey);
-  EXPECT_EQ(grey.shape(), (Shape{1, 2, 2}));
-  EXPECT_EQ(grey.to_vector<int>(), (std::vector<int>{0, 100, 200, 255}));
+  const Tensor gray = load(test::kPngGray);
+  EXPECT_EQ(gray.shape(), (Shape{1, 2, 2}));
+  EXPECT_EQ(gray.to_vector<int>(), (std::vector<int>{0, 100, 200, 255}));
   // A file of 16 bits that states no gamma is as bright as one of 8.
-  EXPECT_EQ(load(test::kPngGrey16).to_vector<int>(), (std::vector<int>{0, 64, 128, 255}));
+  EXPECT_EQ(load(test::kPngGray16).to_vector<int>(), (std::vector<int>{0, 64, 128, 255}));
 }
 
 TEST(Png, KeepsBytesAndScalesFloats) {

@@ -1,4 +1,4 @@
-// Batch normalisation, relu and max-pooling in one op, on images in 16 bits with parameters in f32, as Autocast gives
+// Batch normalization, relu and max-pooling in one op, on images in 16 bits with parameters in f32, as Autocast gives
 // them.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Initial values: bounds and moments of every initialisation, and the layers' defaults.
+// Initial values: bounds and moments of every initialization, and the layers' defaults.
 #include "nn/init.h"
 
 #include <gtest/gtest.h>

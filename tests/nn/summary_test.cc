@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "nn/nn.h"
-#include "tensor/functions/matmul.h"
 #include "tensor/functions/unary.h"
 
 namespace weft::nn {

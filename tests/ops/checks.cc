@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "autograd/autograd.h"
 #include "autograd/rule.h"

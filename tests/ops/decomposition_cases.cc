@@ -1,5 +1,5 @@
 // Cases of qr, svd, eigenvalues, norms and functions of matrices. Vectors are determined up to signs, so a case puts a
-// factorisation together again, or squares them.
+// factorization together again, or squares them.
 #include <algorithm>
 #include <cmath>
 

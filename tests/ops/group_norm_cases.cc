@@ -1,4 +1,4 @@
-// Cases of group, instance, RMS and local response normalisation.
+// Cases of group, instance, RMS and local response normalization.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +17,7 @@ constexpr double kEps = 1e-2;  // large enough to be seen
 
 /// Over channels of one group of `size` channels and all further axes.
 Array group_normed(const Arrays& x, int64_t size) {
-  return reference::normalised(x[0], x[1], x[2], reference::channel_groups(x[0].shape, size), kEps);
+  return reference::normalized(x[0], x[1], x[2], reference::channel_groups(x[0].shape, size), kEps);
 }
 
 /// Lines of small numbers with a large one at their ends, in the middle and at a quarter.

@@ -1,4 +1,4 @@
-// Cases of systems, determinants and triangular factors, and the errors of linear algebra. A factorisation is put
+// Cases of systems, determinants and triangular factors, and the errors of linear algebra. A factorization is put
 // together again: its reference is the matrix itself.
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// Cases of layer and batch normalisation.
+// Cases of layer and batch normalization.
 #include <algorithm>
 
 #include "tensor/adjoints/batch_norm.h"
@@ -21,7 +21,7 @@ constexpr double kEps = 1e-2;  // large enough to be seen
 
 Reference layer_normed(int64_t axes) {
   return [axes](const Arrays& x) {
-    return reference::normalised(x[0], x[1], x[2], reference::last_axes(x[0].shape, axes), kEps);
+    return reference::normalized(x[0], x[1], x[2], reference::last_axes(x[0].shape, axes), kEps);
   };
 }
 
@@ -81,7 +81,7 @@ void add_layer_norm(Cases& cases) {
 }
 
 Array batch_normed(const Arrays& x) {
-  return reference::normalised(x[0], x[1], x[2], reference::each_channel(x[0].shape), kEps);
+  return reference::normalized(x[0], x[1], x[2], reference::each_channel(x[0].shape), kEps);
 }
 
 /// batch_norm alone refuses it, as in PyTorch.
@@ -90,7 +90,7 @@ void add_negative_eps(Cases& cases) {
       .add("layer norm with a negative eps", {{given({2, 4}, {-3, 1, 2, 4, 0, 5, -2, 1}), absent(), absent()}},
            CALL(layer_norm(x[0], {4}, {}, {}, -0.5)),
            [](const Arrays& x) {
-             return reference::normalised(x[0], x[1], x[2], reference::last_axes(x[0].shape, 1), -0.5);
+             return reference::normalized(x[0], x[1], x[2], reference::last_axes(x[0].shape, 1), -0.5);
            })
       .accepts(kFloating)
       .loose(20);
@@ -98,7 +98,7 @@ void add_negative_eps(Cases& cases) {
       .add("instance norm by statistics with a negative eps",
            {{normal({2, 3, 2}), normal({3}), given({3}, {1, 2, 3}), absent(), absent()}},
            CALL(instance_norm(x[0], x[1], x[2], {}, {}, {.use_input_stats = false, .eps = -0.5})),
-           [](const Arrays& x) { return reference::normalised_with(x[0], x[1], x[2], x[3], x[4], -0.5); })
+           [](const Arrays& x) { return reference::normalized_with(x[0], x[1], x[2], x[3], x[4], -0.5); })
       .accepts(kFloating)
       .loose(20);
 }
@@ -180,7 +180,7 @@ void add_batch_norm(Cases& cases) {
       {normal({2, 3, 2, 2}), normal({3}), positive({3}), normal({3}), absent()},
       {normal({4, 2}), normal({2}), positive({2}), absent(), absent()},
       {normal({0, 2}), normal({2}), positive({2}), normal({2}), normal({2})}};
-  const auto inference = [](const Arrays& x) { return reference::normalised_with(x[0], x[1], x[2], x[3], x[4], kEps); };
+  const auto inference = [](const Arrays& x) { return reference::normalized_with(x[0], x[1], x[2], x[3], x[4], kEps); };
   cases
       .add("batch norm inference relu", with_statistics,
            CALL(batch_norm_inference_relu(x[0], x[1], x[2], x[3], x[4], kEps)),
@@ -247,7 +247,7 @@ void add_layer_norm_backward(Cases& cases, const std::string& name, int64_t axes
             return Outputs{dx, dweight, dbias};
           },
           [axes](const Arrays& x) {
-            return reference::normalised_gradient(x[0], x[1], x[2], reference::last_axes(x[1].shape, axes), kEps);
+            return reference::normalized_gradient(x[0], x[1], x[2], reference::last_axes(x[1].shape, axes), kEps);
           })
       .accepts(kFloating)
       .loose(20);
@@ -275,7 +275,7 @@ void add_backward(Cases& cases) {
             return Outputs{dx, dweight, dbias};
           },
           [](const Arrays& x) {
-            return reference::normalised_gradient(x[0], x[1], x[2], reference::each_channel(x[1].shape), kEps);
+            return reference::normalized_gradient(x[0], x[1], x[2], reference::each_channel(x[1].shape), kEps);
           })
       .accepts(kFloating)
       .loose(20);

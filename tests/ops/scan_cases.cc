@@ -107,7 +107,7 @@ void add_extremes(Cases& cases) {
       .gives({Result::same, Result::i64});
 }
 
-/// f of neighbours along the last axis, which gets one shorter.
+/// f of adjacent elements along the last axis, which gets one shorter.
 Reference neighbours(double (*f)(double, double)) {
   return [=](const Arrays& in) {
     Shape shape = in[0].shape;
@@ -231,10 +231,10 @@ void add_errors(Cases& cases) {
   cases.error<Error>(
       "diff n", [=] { diff(x, -1); }, "diff([2, 3] f32): n must be 0 or more, not -1");
   cases.error<ShapeError>(
-      "diff of a scalar", [] { diff(ones({})); }, "diff([] f32): a tensor without axes has no neighbours");
+      "diff of a scalar", [] { diff(ones({})); }, "diff([] f32): a tensor without axes has no neighbors");
   cases.error<ShapeError>(
       "trapezoid of a scalar", [] { trapezoid(ones({})); },
-      "trapezoid([] f32): a tensor without axes has no neighbours");
+      "trapezoid([] f32): a tensor without axes has no neighbors");
   cases.error<ShapeError>(
       "trapezoid places", [=] { trapezoid(x, ones({2})); },
       "trapezoid([2, 3] f32, [2] f32): x has 2 places, y 3 samples on axis 1");

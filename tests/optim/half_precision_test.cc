@@ -181,7 +181,7 @@ TEST(MasterWeights, SwitchesAreSavedOnlyWhereTheyAreOn) {
   EXPECT_THROW(AdamW({w}, {.master_weights = true, .stochastic_rounding = true}), Error);
 }
 
-// The mean of many roundings is the value; exact values stay; a neighbour it is always.
+// The mean of many roundings is the value; exact values stay; a neighbor it is always.
 TEST(StochasticRounding, IsUnbiased) {
   manual_seed(3);
   for (const DType dtype : {bf16, f16})

@@ -25,7 +25,7 @@ NormAxes channel_groups(const Shape& shape, int64_t size) {
 
 namespace {
 
-/// Elements that are normalised together: where they are, what they become, and the root of the variance.
+/// Elements that are normalized together: where they are, what they become, and the root of the variance.
 struct Group {
   std::vector<Index> places;
   Row unit;
@@ -55,7 +55,7 @@ Moments moments(const Array& x, const NormAxes& axes, double eps) {
   return out;
 }
 
-Array normalised(const Array& x, const Array& weight, const Array& bias, const NormAxes& axes, double eps) {
+Array normalized(const Array& x, const Array& weight, const Array& bias, const NormAxes& axes, double eps) {
   Array out = zeros(x.shape);
   for (const auto& [at, group] : groups_of(x, axes, eps))
     for (size_t k = 0; k < group.places.size(); ++k) {
@@ -65,7 +65,7 @@ Array normalised(const Array& x, const Array& weight, const Array& bias, const N
   return out;
 }
 
-Array normalised_with(const Array& x, const Array& mean, const Array& variance, const Array& weight, const Array& bias,
+Array normalized_with(const Array& x, const Array& mean, const Array& variance, const Array& weight, const Array& bias,
                       double eps) {
   return build(x.shape, [&](const Index& at) {
     const Index c{at[1]};
@@ -73,7 +73,7 @@ Array normalised_with(const Array& x, const Array& mean, const Array& variance, 
   });
 }
 
-Arrays normalised_gradient(const Array& g, const Array& x, const Array& weight, const NormAxes& axes, double eps) {
+Arrays normalized_gradient(const Array& g, const Array& x, const Array& weight, const NormAxes& axes, double eps) {
   Array dx = zeros(x.shape), dweight = zeros(axes.parameters), dbias = dweight;
   for (const auto& [at, group] : groups_of(x, axes, eps)) {
     const double n = static_cast<double>(group.unit.size());

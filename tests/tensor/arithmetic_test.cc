@@ -214,7 +214,7 @@ TEST(Constructors, RefuseSizesThatOverflow) {
 }
 
 TEST(Constructors, CountIntegersExactly) {
-  constexpr int64_t kLarge = int64_t{1} << 60;  // neighbours are the same double
+  constexpr int64_t kLarge = int64_t{1} << 60;  // neighbors are the same double
   EXPECT_EQ(arange(kLarge, kLarge + 3).to_vector<int64_t>(), (std::vector<int64_t>{kLarge, kLarge + 1, kLarge + 2}));
   EXPECT_EQ(arange(INT64_MAX, INT64_MIN, INT64_MIN).numel(), 2);
   EXPECT_EQ(numbers(arange(5, 0, -2)), Numbers({5, 3, 1}));

@@ -91,7 +91,7 @@ TEST(Dispatch, APaddedInputReadsAsZeroInEveryOp) {
   EXPECT_EQ(padded.sum().item<double>(), 3.0);
   EXPECT_EQ(padded.min().item<double>(), 0.0);
   EXPECT_EQ(numbers(cat({padded, padded})), Numbers({0, 1, 2, 0, 0, 1, 2, 0}));
-  EXPECT_EQ(numbers(padded.view({2, 2})), Numbers({0, 1, 2, 0})) << "materialised where a mask cannot follow";
+  EXPECT_EQ(numbers(padded.view({2, 2})), Numbers({0, 1, 2, 0})) << "materialized where a mask cannot follow";
   EXPECT_EQ(numbers(matmul(padded.view({1, 4}), padded.view({4, 1}))), Numbers({5}));
   EXPECT_EQ(padded.argmax().item<int64_t>(), 2);
   EXPECT_EQ(numbers(padded.softmax(0) * 0.0), Numbers({0, 0, 0, 0}));

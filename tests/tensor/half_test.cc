@@ -78,7 +78,7 @@ TYPED_TEST(HalfTest, EveryPatternWidensExactlyAndComesBack) {
   }
 }
 
-TYPED_TEST(HalfTest, HalfwayCasesGoToTheEvenPatternAndTheirNeighboursToTheNearest) {
+TYPED_TEST(HalfTest, HalfwayCasesGoToTheEvenPatternAndTheirNeighborsToTheNearest) {
   using Half = typename TypeParam::Type;
   const auto& values = TypeParam::table();
   for (int i = 0; i < TypeParam::kInfinity; ++i) {

@@ -1,4 +1,4 @@
-// Normalisations as functions: running statistics, and that names and the order of arguments are PyTorch's.
+// Normalizations as functions: running statistics, and that names and the order of arguments are PyTorch's.
 #include <gtest/gtest.h>
 
 #include "tensor/functions/batch_norm.h"

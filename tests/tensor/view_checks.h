@@ -8,7 +8,6 @@
 #include <string>
 
 #include "tensor/core/view.h"
-#include "tests/error_of.h"
 #include "tests/tensor/view_oracle.h"
 
 namespace weft {

@@ -5,6 +5,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/core/view.h"
+#include "tests/error_of.h"
 #include "tests/tensor/view_checks.h"
 
 namespace weft {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tensor/core/error.h"
+#include "tests/error_of.h"
 #include "tests/tensor/view_checks.h"
 
 namespace weft {

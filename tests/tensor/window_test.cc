@@ -99,7 +99,7 @@ TEST(Promotion, IsOneForProductsAndConvolutions) {
   EXPECT_THROW(matmul(ones({2, 2}, boolean), ones({2, 2}, boolean)), DtypeError);
 }
 
-TEST(Promotion, IsOneForNormalisationsAndAttention) {
+TEST(Promotion, IsOneForNormalizationsAndAttention) {
   const Tensor x = rand({2, 3, 4}), wide = rand({3}, f64), last = rand({4}, f64);
   EXPECT_EQ(values(layer_norm(x, {4}, last)), values(layer_norm(x.to(f64), {4}, last)));
   EXPECT_EQ(values(batch_norm_with_statistics(x, wide).y), values(batch_norm_with_statistics(x.to(f64), wide).y));

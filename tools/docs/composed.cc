@@ -138,9 +138,8 @@ void images() {
 void print_composed() {
   std::printf(
       "\n# Functions composed of ops\n\n"
-      "The ops of one call by name, found by running it with x (3, 3), a symmetric and positive definite and images x "
-      "(1, 4, 6, "
-      "6), in f32\n"
+      "The ops of one call by name, found by running it with x (3, 3), a symmetric and positive definite "
+      "and images x (1, 4, 6, 6), in f32\n"
       "without a gradient.\n\n"
       "| call | ops |\n|---|---|\n");
   const Tensor x = tensor({{1.0, -2.0, 3.0}, {-4.0, 5.0, 6.0}, {7.0, 8.0, -9.0}});

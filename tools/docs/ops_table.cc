@@ -119,15 +119,15 @@ template <class Op> void print_row() {
 int main() {
   std::printf(
       "# The ops of weft\n\n"
-      "Made by `./bazelw run //tools/docs:ops_table > docs/ops.md` from the ops' descriptors; a test compares the two. "
-      "Public\n"
+      "Made by `./bazelw run //tools/docs:ops_table > docs/ops.md` from the ops' descriptors; "
+      "a test compares the two. Public\n"
       "functions are in `tensor/functions/*.h`; those that are composed of these ops are in the second table. "
       "\"Autocast\": what\n"
-      "the op computes in inside of an `Autocast` scope. Gradients are of any order unless the function's docstring "
-      "says more. \"Cost\"\n"
+      "the op computes in inside of an `Autocast` scope. Gradients are of any order "
+      "unless the function's docstring says more. \"Cost\"\n"
       "counts for one member of a batch; one pass reads inputs and writes outputs once.\n\n"
-      "| op | attributes | inputs | outputs | dtypes | autocast | gradient | cost "
-      "|\n|---|---|---|---|---|---|---|---|\n");
+      "| op | attributes | inputs | outputs | dtypes | autocast | gradient | cost |\n"
+      "|---|---|---|---|---|---|---|---|\n");
 #define WEFT_ROW(Op) weft::print_row<weft::op::Op>();
   WEFT_OP_LIST(WEFT_ROW)
 #undef WEFT_ROW

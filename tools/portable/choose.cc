@@ -1,6 +1,6 @@
 // Which build of the kernels a --config=portable program uses. Every kernel is entered by a jump through a table,
 // written by two_builds.sh; it starts with the build for AVX2 and becomes that for AVX-512 here, before any static
-// initialiser of the program. WEFT_ISA=avx2 keeps the first, and keeps oneDNN at AVX2 as well.
+// initializer of the program. WEFT_ISA=avx2 keeps the first, and keeps oneDNN at AVX2 as well.
 #include <dnnl.h>
 
 #include <cstdio>

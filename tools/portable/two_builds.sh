@@ -33,7 +33,7 @@ cmp -s "$work/functions" "$work/functions_avx512" ||
   awk '{ flags = substr($0, 18, 2); section = substr($0, 26) }
        flags ~ /^([gu!]|.w)/ && section ~ /^\.(bss|tbss|data|tdata)/ && section !~ /^\.data\.rel\.ro|DW\.ref\.|manage_caching_sizes/' >"$work/variables"
 [ ! -s "$work/variables" ] || stop "variables that both builds would have: $(head -n 5 "$work/variables")"
-! "$objdump" -h "$avx512" | grep -q '\.init_array' || stop "a static initialiser would run on every CPU"
+! "$objdump" -h "$avx512" | grep -q '\.init_array' || stop "a static initializer would run on every CPU"
 
 sed 's/.*/& &.avx2/' "$work/functions" >"$work/avx2"
 sed 's/.*/& &.avx512/' "$work/functions" >"$work/avx512"
@@ -57,7 +57,7 @@ awk '
     print "  .section .data.rel.ro,\"aw\"\n  .globl weft_kernels_avx512\n  .p2align 6\nweft_kernels_avx512:"
     for (i = 1; i <= NR; ++i) print "  .quad " name[i] ".avx512"
     print "  .section .rodata,\"a\"\n  .globl weft_kernel_count\n  .p2align 3\nweft_kernel_count:\n  .quad " NR
-    # Before the static initialisers of C++, which have priorities from 101 on only where they ask for one.
+    # Before the static initializers of C++, which have priorities from 101 on only where they ask for one.
     print "  .section .init_array.00101,\"aw\"\n  .p2align 3\n  .quad weft_choose_kernels"
     print "  .section .note.GNU-stack,\"\",@progbits"
   }' "$work/functions" >"$work/weft_kernels.s"

@@ -1,4 +1,4 @@
-// Batching of factorisations. These ops accept batches of matrices.
+// Batching of factorizations. These ops accept batches of matrices.
 #pragma once
 
 #include "tensor/batching/rule.h"

@@ -1,4 +1,4 @@
-// Batching of normalisations and of cross entropy.
+// Batching of normalizations and of cross entropy.
 #pragma once
 
 #include "tensor/batching/rule.h"

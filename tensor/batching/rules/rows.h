@@ -5,6 +5,7 @@
 #include "tensor/functions/view.h"
 #include "tensor/ops/arg_reduce.h"
 #include "tensor/ops/cat.h"
+#include "tensor/ops/pad_mode.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/scan.h"
 #include "tensor/ops/search.h"

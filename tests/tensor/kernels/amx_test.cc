@@ -18,7 +18,7 @@ namespace {
 namespace amx = kernels::cpu::amx;
 using testing::Random;
 
-/// What Intel's manual says of the instructions: 16 rows of 64 bytes each; f32 sums of products of neighbouring halves.
+/// What Intel's manual says of the instructions: 16 rows of 64 bytes each; f32 sums of products of adjacent values.
 class ArrayTiles {
  public:
   template <int kTile> void load(const void* from, int64_t row_bytes) {

@@ -1,4 +1,4 @@
-// Batch normalisation and its gradient against naive ones in double, in every memory order.
+// Batch normalization and its gradient against naive ones in double, in every memory order.
 #include "tensor/ops/batch_norm.h"
 
 #include "tests/reference/activation.h"
@@ -45,13 +45,13 @@ void check(Batch& batch) {
   const reference::NormAxes channels = reference::each_channel(shape);
   const reference::Array x = values_of(batch.x), w = values_of(batch.w, batch.affine),
                          b = values_of(batch.b, batch.affine);
-  reference::Array y = reference::normalised(x, w, b, channels, kEps), g = values_of(batch.g);
+  reference::Array y = reference::normalized(x, w, b, channels, kEps), g = values_of(batch.g);
   for (size_t i = 0; i < y.values.size() && batch.relu; ++i) {
     if (y.values[i] <= 0) g.values[i] = 0;  // does not come through the relu
     y.values[i] = reference::relu(y.values[i]);
   }
   const auto [mean, rstd] = reference::moments(x, channels, kEps);
-  const reference::Arrays want = reference::normalised_gradient(g, x, w, channels, kEps);
+  const reference::Arrays want = reference::normalized_gradient(g, x, w, channels, kEps);
   batch.forward();
   batch.backward();
   expect_all_close(batch.mean, {{shape[1]}, mean}, 2, 1, "mean " + what);
@@ -139,7 +139,7 @@ TEST(BatchNorm, InferenceUsesWhatItIsGiven) {
   op::BatchNormInference{kEps}.cpu(batch.x.operand(), batch.mean.operand(), variance.operand(), batch.w.operand(),
                                    batch.b.operand(), batch.y.operand());
   expect_all_close(batch.y,
-                   reference::normalised_with(values_of(batch.x), values_of(batch.mean), values_of(variance),
+                   reference::normalized_with(values_of(batch.x), values_of(batch.mean), values_of(variance),
                                               values_of(batch.w), values_of(batch.b), kEps),
                    10, 10, "y");
 }

@@ -251,7 +251,7 @@ TEST(KernelHazards, ConvSizesBeyondMemoryAreRefused) {
 }
 
 // Hazard: oneDNN generates code pixel by pixel of the padding (2^20 take seconds, 2^26 minutes), and counts in 32 bits.
-// One window sees the image here, its neighbours see padding.
+// One window sees the image here, its neighbors see padding.
 TEST(KernelHazards, ConvDistancesBeyondTheImage) {
   Random random(13);
   for (const int64_t far : {int64_t{1} << 16, int64_t{1} << 26, int64_t{1} << 30, int64_t{1} << 40}) {

@@ -67,7 +67,7 @@ TEST(Copy, converts_between_all_dtypes) {
 }
 
 template <class To, class From> To converted(From x) {
-  std::vector<From> from(37, x);  // long enough for the vectorised loop
+  std::vector<From> from(37, x);  // long enough for the vectorized loop
   To to[37];
   const View view = View::contiguous({37});
   copy({from.data(), &view, dtype_of<From>}, {to, &view, dtype_of<To>});

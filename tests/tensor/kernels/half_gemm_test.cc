@@ -122,7 +122,7 @@ TYPED_TEST(HalfGemm, SameBitsAtAnyThreadCount) {
   set_num_threads(before);
 }
 
-// Words that are padded hold zeros; an infinity or a NaN beside them must not spoil their neighbours.
+// Words that are padded hold zeros; an infinity or a NaN beside them must not spoil their neighbors.
 TYPED_TEST(HalfGemm, NanAndInfinityStayInTheirRowsAndColumns) {
   using Half = typename TypeParam::Half;
   Random random(5);

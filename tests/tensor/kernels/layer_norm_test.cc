@@ -1,4 +1,4 @@
-// Layer normalisation and its gradient against naive ones in double.
+// Layer normalization and its gradient against naive ones in double.
 #include "tensor/ops/layer_norm.h"
 
 #include "tests/reference/norm.h"
@@ -44,8 +44,8 @@ void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool af
   const auto [means, rstds] = reference::moments(values, together, kEps);
   expect_all_close(mean, {kept, means}, 2, 1, "mean " + what);
   expect_all_close(rstd, {kept, rstds}, 20, 0, "rstd " + what);
-  expect_all_close(y, reference::normalised(values, weight, bias, together, kEps), 10, 10, "y " + what);
-  const reference::Arrays want = reference::normalised_gradient(values_of(g), values, weight, together, kEps);
+  expect_all_close(y, reference::normalized(values, weight, bias, together, kEps), 10, 10, "y " + what);
+  const reference::Arrays want = reference::normalized_gradient(values_of(g), values, weight, together, kEps);
   expect_all_close(dx, want[0], 20, 30, "dx " + what);
   if (!affine) return;
   expect_all_close(dw, want[1], 20, 60, "dweight " + what);

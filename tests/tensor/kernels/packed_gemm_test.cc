@@ -123,7 +123,7 @@ TEST(PackedGemm, BlocksHaveTheBitsOfTheWhole) {
       }
 }
 
-// Lanes beyond the last column hold zeros; an infinity or a NaN beside them must not spoil their neighbours.
+// Lanes beyond the last column hold zeros; an infinity or a NaN beside them must not spoil their neighbors.
 TEST(PackedGemm, NanAndInfinityStayInTheirRowsAndColumns) {
   Random random(5);
   for (const bool columns : {false, true}) {

@@ -9,7 +9,7 @@
 
 namespace weft::testing {
 
-/// A matrix with gaps between its rows (columns where `transposed`, which has neighbouring rows) and on either side.
+/// A matrix with gaps between its rows (columns where `transposed`, whose row stride is 1) and on either side.
 template <class T> struct Padded {
   static constexpr int64_t kGap = 3;
   Padded(int64_t rows, int64_t columns, bool transposed, Random& random) : memory(size(rows, columns)) {

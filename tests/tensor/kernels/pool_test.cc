@@ -121,7 +121,7 @@ TEST(Pool, LargeOnThreads) {
   check_avg<float>({4, 64, 28, 28}, p, random);
 }
 
-/// One image whose channels are no neighbours is turned in bands: for three threads, and for the cache.
+/// One image whose channels are not contiguous is transposed in bands: for three threads, and for the cache.
 TEST(Pool, BandsOfOneImage) {
   const int before = num_threads();
   set_num_threads(3);

@@ -126,7 +126,7 @@ TEST(RandomKernels, randint_and_randperm_scale_the_stream) {
   EXPECT_EQ(x, want);
 }
 
-TEST(RandomKernels, randperm_is_a_permutation_and_none_is_favoured) {
+TEST(RandomKernels, randperm_is_a_permutation_and_none_is_favored) {
   for (const int64_t count : {0, 1, 2, 1000}) {
     auto x = drawn({count}, i64, Layout::row_major, [](const Operand& out) { randperm(kKey, out); });
     std::sort(x.begin(), x.end());

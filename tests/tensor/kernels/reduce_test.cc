@@ -122,7 +122,7 @@ TEST(Reduce, AgreesWithNaiveLoopsAtTheSizesWherePathsChange) {
 }
 
 // Rows are folded some at a time; one alone has the same bits.
-TEST(Reduce, ARowsBitsDoNotDependOnItsNeighbours) {
+TEST(Reduce, ARowsBitsDoNotDependOnItsNeighbors) {
   Random random(6);
   for (const int64_t length : {24, 49, 150, 1000}) {
     AnyArray x = random_values({37, length}, f32, Layout::row_major, random);

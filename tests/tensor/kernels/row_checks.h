@@ -1,4 +1,4 @@
-// What tests of reductions and normalisations share: arrays of random values, the same as the references take them, and
+// What tests of reductions and normalizations share: arrays of random values, the same as the references take them, and
 // runs with several thread counts.
 #pragma once
 

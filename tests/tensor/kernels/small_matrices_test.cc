@@ -57,7 +57,7 @@ TEST(SmallMatrices, CholeskyIsThatOfEach) {
 
 TEST(SmallMatrices, SystemsAreThoseOfEach) {
   for (const int64_t n : {1, 2, 5, 8, 16}) {
-    expect_each(n, n, 2e-3, [n](const Tensor& a) {  // rows are exchanged in both factorisations
+    expect_each(n, n, 2e-3, [n](const Tensor& a) {  // rows are exchanged in both factorizations
       return matmul(a, solve(a, a * 2.0 + eye(n, std::nullopt, a.dtype())));
     });
     expect_each(n, n, 2e-3, [](const Tensor& a) { return det(a) / (abs(det(a)) + 1.0); });

@@ -57,7 +57,7 @@ TEST(Softmax, RowsSideBySide) {
   for (DType dtype : {f32, f64, bf16})
     for (const Shape& shape : {Shape{2, 21, 37}, Shape{2, 3, 16}, Shape{1, 130, 5, 7}, Shape{3, 2, 15}})
       check(shape, 1, dtype, Layout::row_major, random, true);
-  // A row that is NaN leaves its neighbours alone.
+  // A row that is NaN leaves its neighbors alone.
   AnyArray x = random_values({5, 40}, f32, Layout::row_major, random), y(x.shape(), f32, Layout::row_major, random);
   x.set({2, 7}, std::nan(""));
   for (int64_t i = 0; i < 5; ++i) x.set({i, 8}, -kInf);

@@ -1,5 +1,5 @@
 // The float functions against double over all of their range: at most 2 ulp (sigmoid and atan 2.5, tan 3), subnormal
-// results included. What is generic runs on single floats, as in loops that vectorise, and on registers.
+// results included. What is generic runs on single floats, as in loops that vectorize, and on registers.
 #include <gtest/gtest.h>
 
 #include "tensor/kernels/cpu/base/normal_segments.h"

@@ -17,7 +17,7 @@ template <class T> inline constexpr bool is_half = std::is_same_v<T, BFloat16> |
 template <class T> using Compute = std::conditional_t<is_half<T>, float, T>;
 
 /// `x` as a To. Floating to integer truncates towards zero; what does not fit saturates and NaN gives 0. Anything but
-/// zero (NaN too) is true. Integers wrap. Branch-free, so that loops over it vectorise.
+/// zero (NaN too) is true. Integers wrap. Branch-free, so that loops over it vectorize.
 template <class To, class From> [[gnu::always_inline]] inline To convert(From x) {
   if constexpr (is_half<From>) {
     return convert<To>(static_cast<float>(x));

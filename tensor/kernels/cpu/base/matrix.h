@@ -18,7 +18,7 @@ template <class T> struct Matrix {
   int64_t row_stride, column_stride;
 
   T& at(int64_t i, int64_t j) const {
-    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): an empty matrix is not asked
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): not called for an empty matrix
     return data[i * row_stride + j * column_stride];
   }
   Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
@@ -40,15 +40,15 @@ template <class T> int product_threads(const Matrix<T>& a, const Matrix<T>& b) {
   return multiplications(a, b) < 1 << 20 ? 1 : region_threads();
 }
 
-/// `rows` rows of `columns` neighbours.
+/// `rows` rows of `columns` contiguous elements.
 template <class T> Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
   return {data, rows, columns, columns, 1};
 }
 
 inline constexpr int64_t kCopyTile = 32;
 
-/// One tile of copy_matrix whose rows are neighbours in `from` and whose columns are in `to`: through registers or a
-/// buffer, since rows a power of two apart share few places of the L1 cache.
+/// One tile of copy_matrix from a row stride of 1 to a column stride of 1: through registers or a buffer, since rows a
+/// power of two apart map to few sets of the L1 cache.
 template <class From, class To> void transpose_tile(Matrix<const From> from, Matrix<To> to) {
   if constexpr (std::is_same_v<From, To> && std::is_floating_point_v<To>)
     if (from.row_stride == 1 && to.column_stride == 1)
@@ -62,7 +62,7 @@ template <class From, class To> void transpose_tile(Matrix<const From> from, Mat
       to.data[i * to.row_stride + j * to.column_stride] = buffer[i * kCopyTile + j];
 }
 
-/// `n` neighbours, converted.
+/// `n` contiguous elements, converted.
 template <class From, class To> void copy_run(const From* from, To* to, int64_t n) {
   if constexpr (is_half<From> && std::is_same_v<To, float>)
     widen(from, to, n);

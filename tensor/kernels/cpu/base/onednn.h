@@ -1,4 +1,4 @@
-// The shim over oneDNN: the only place that knows its version, its objects and its thread habits.
+// The shim over oneDNN: the only code that depends on its version, its objects and how it uses threads.
 //
 // Primitives are cached per thread (bounded, least recently used), together with memory objects whose handles are set
 // anew on every call: finding and starting one costs a fraction of a microsecond, no lock is taken, and two threads
@@ -15,7 +15,7 @@
 
 namespace weft::kernels::cpu::onednn {
 
-/// c = a b (+ c), f32. Every operand has neighbouring rows or columns (`is_blas`); c has neighbouring columns.
+/// c = a b (+ c), f32. Every operand has a row or column stride of 1 (`is_blas`); c's column stride is 1.
 void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate);
 
 /// Whether `biased_gemm`, with a bias or without, is faster than `sgemm` for these operands (both `is_blas`). By sizes
@@ -39,7 +39,7 @@ bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat
 /// c = a b, whose sums are not rounded.
 bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<float> c);
 
-/// True where one direction has stride 1 and the other does not overlap it, as matrix products ask for.
+/// True where one direction has stride 1 and the other does not overlap it, as matrix products require.
 template <class T> bool is_blas(const Matrix<T>& m) {
   return (m.column_stride == 1 && m.row_stride >= m.columns) || (m.row_stride == 1 && m.column_stride >= m.rows);
 }

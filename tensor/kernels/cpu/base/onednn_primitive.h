@@ -80,7 +80,7 @@ struct Prepared {
   void set(size_t i, const void* handle);
 };
 
-/// `make()`, or an empty value where oneDNN does not support what was asked for.
+/// `make()`, or an empty value where oneDNN does not support the operation.
 template <class Value, class Make> Value try_make(Make&& make) {
   try {
     return make();

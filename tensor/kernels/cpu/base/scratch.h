@@ -17,7 +17,7 @@ inline size_t checked_bytes(int64_t count, size_t element_size) {
   return static_cast<size_t>(checked_multiply(count, static_cast<int64_t>(element_size)));
 }
 
-/// Uninitialised, 64-byte aligned room for `count` elements; released at the end of the scope.
+/// Uninitialized, 64-byte aligned room for `count` elements; released at the end of the scope.
 template <class T> class Scratch {
  public:
   explicit Scratch(int64_t count) : bytes_(checked_bytes(count, sizeof(T))) {

@@ -85,7 +85,7 @@ template <class To> WEFT_SIMD Vec<To, 8> truncate_words(__m256i words) {
 #endif
 
 /// Each lane as a To. g++ 12 splits conversions of full registers in halves, so
-/// those are spelt out; the masked forms, because it warns about its own unmasked ones.
+/// those are spelled out; the masked forms, because it warns about its own unmasked ones.
 template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
   using From [[maybe_unused]] = std::remove_cvref_t<decltype(v[0])>;  // unused without AVX2
 #if defined(__AVX512F__)

@@ -36,8 +36,7 @@ template <class T, int N = kLanes<T>, int Step = 1> WEFT_SIMD void transpose(Vec
 }
 
 /// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns; T arithmetic. Whole lines go from memory to
-/// memory by way of registers, so that it does not matter how many places of a cache rows share that lie a power of two
-/// apart.
+/// memory by way of registers, so that it does not matter that rows a power of two apart map to few cache sets.
 template <class T>
 void transpose_copy(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
   constexpr int N = kLanes<T> < 16 ? kLanes<T> : 16;

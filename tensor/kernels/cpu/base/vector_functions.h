@@ -1,6 +1,6 @@
 // More elementary functions of float lanes, made of those of vector_math.h and under the same rules: V is a float or a
-// register of them, no branches, NaN and infinities as IEEE-754 wants, within 2 ulp (tan and atan 2.5). Polynomials of
-// tan, atan and sinh: Cephes (S. Moshier).
+// register of them, no branches, NaN and infinities as IEEE 754 specifies, within 2 ulp (tan and atan 2.5). Polynomials
+// of tan, atan and sinh: Cephes (S. Moshier).
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,5 @@
 // Functions of registers of doubles: the C library's (libmvec of glibc 2.35 and later), within 4 ulp by its promise and
-// 3.5 as measured (tests/tensor/kernels/vector_library_test.cc), with what IEEE-754 wants of zeros, infinities and NaN.
+// 3.5 as measured (tests/tensor/kernels/vector_library_test.cc), zeros, infinities and NaN as IEEE 754 specifies.
 // Where it has none they are computed lane by lane.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Elementary functions of float lanes. V is a float or a register of them (simd.h): one source for both, without
-// branches, so that loops over single floats vectorise as well. No -ffast-math; NaN and infinities come out as IEEE-754
-// wants. Of doubles there are registers only: exp here, the other functions in vector_library.h.
+// branches, so that loops over single floats vectorize as well. No -ffast-math; NaN and infinities come out as
+// IEEE 754 specifies. Of doubles there are registers only: exp here, the other functions in vector_library.h.
 //
 // Each function of floats is within 2 ulp of the exact value over its whole range, subnormal results included, but
 // where it says otherwise (tests/tensor/kernels/vector_math_test.cc measures it). Polynomials: Cephes (S. Moshier) for

@@ -1,7 +1,7 @@
 // A product is cut into parts for threads, each into groups of b's columns that stay in the L2 cache, packed in
-// pairs into panels as wide as a tile (bf16_tile.h). Strips of a's rows then meet the panels. a is read where it lies
-// if its rows run along the sum; else it is packed in pairs too, some strips at a time. Long sums go in passes, with
-// f32 between them (half_product.h).
+// pairs into panels as wide as a tile (bf16_tile.h). Strips of a's rows are then multiplied by the panels. a is read in
+// place if its column stride is 1; else it is packed in pairs too, some strips at a time. Long sums are computed in
+// passes, with f32 between them (half_product.h).
 //
 // A sum runs over k in one order, cut into passes by its length: its bits do not depend on the thread count.
 #include "tensor/kernels/cpu/gemm/bf16_gemm.h"
@@ -46,7 +46,7 @@ template <class Vector> WEFT_SIMD Vector load_halves(const BFloat16* p, int64_t 
   return v;
 }
 
-/// Words of a matrix whose columns are neighbours: row k / 2 at out + k / 2 * width, zeros up to a full register.
+/// Words of a matrix whose column stride is 1: row k / 2 at out + k / 2 * width, zeros up to a full register.
 void pack_rows(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width) {
   using Halves = simd::Vec<uint16_t, kLanes>;
   for (int64_t k = 0; k < b.rows; k += 2, out += width) {
@@ -62,7 +62,7 @@ void pack_rows(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width) {
   }
 }
 
-/// The same where its rows are neighbours, which are words as they lie: a transposition.
+/// The same where its row stride is 1: two adjacent values are a word already, so this is a transposition of words.
 void pack_columns(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width) {
   for (int64_t j = 0; j < b.columns; j += kLanes) {
     const int64_t columns = std::min<int64_t>(kLanes, b.columns - j);

@@ -13,14 +13,14 @@ bool has_instruction();
 bool has_fast_instruction();
 
 /// c = a b, c += a b where `accumulate`, or c = a b + bias (one value per column) where `bias` is not null; never both.
-/// Sums are f32 and rounded once. a and b have neighbouring rows or columns, c has neighbouring columns; no size is 0.
+/// Sums are f32 and rounded once. a and b have a row or column stride of 1, c's column stride is 1; no size is 0.
 /// The bits depend on the sizes alone. Out: BFloat16 or float.
 template <class Out>
 void gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<Out> c, bool accumulate,
           const Out* bias = nullptr);
 
 /// b in pairs, as right operands of product() lie, row k / 2 at out + k / 2 * width; zeros up to a multiple of 16
-/// columns (8 without AVX-512) and of 2 rows. b has neighbouring rows or columns.
+/// columns (8 without AVX-512) and of 2 rows. b has a row or column stride of 1.
 void pack(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width);
 
 /// c = a b, or c += a b, of operands that lie as amx::product() takes them, on the calling thread. `rows` is any

@@ -1,5 +1,5 @@
 // The innermost part of weft's own products of bf16: a few rows times a few registers of columns, whose sums are f32
-// and stay in registers. A step adds the products of two neighbours along the sum, which lie side by side as one
+// and stay in registers. A step adds the products of two adjacent elements along the sum, which are stored as one
 // word: word (k / 2, j) of b holds b(k, j) in its lower half and b(k + 1, j) in its upper one; a row of a that lies
 // along the sum is words already.
 //

@@ -77,7 +77,7 @@ template <class T> void take_rows(const Matrix<const T>& x, int64_t first, int64
     for (int64_t k = 0; k < x.columns; ++k) to[i * x.columns + k] = static_cast<Compute<T>>(x.at(first + i, k));
 }
 
-/// Rows [first, first + count) of x side by side, `width` apart; what lies between stays as it is.
+/// Rows [first, first + count) of x as columns: element (first + j, k) at to[k * width + j].
 template <class T>
 void take_panel(const Matrix<const T>& x, int64_t first, int64_t count, int64_t width, Compute<T>* to) {
   for (int64_t j = 0; j < count; ++j)
@@ -89,7 +89,7 @@ void take_roots(double* sums, const double*, const double*, int64_t, int64_t wid
   for (int64_t j = 0; j < width; ++j) sums[j] = std::sqrt(sums[j]);
 }
 void take_roots(float* sums, const float* row, const float* panel, int64_t length, int64_t width) {
-  constexpr float kSmallest = 1e-15f, kLargest = 1e19f;  // what lies between had squares in range
+  constexpr float kSmallest = 1e-15f, kLargest = 1e19f;  // the squares of values in between are in range
   int inside = 1;
 #pragma omp simd reduction(& : inside)
   for (int64_t j = 0; j < width; ++j) {

@@ -78,7 +78,7 @@ void own_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matri
 template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
   Scratch<float> result(checked_multiply(c.rows, c.columns));
-  const auto in_order_of = [](const Matrix<const T>& x, float* data) {  // columns may be neighbours, or rows
+  const auto in_order_of = [](const Matrix<const T>& x, float* data) {  // the stride of 1 is of columns, or of rows
     return x.column_stride == 1 ? row_major(data, x.rows, x.columns) : row_major(data, x.columns, x.rows).transposed();
   };
   const auto wide_a = in_order_of(a, left.data()), wide_b = in_order_of(b, right.data());
@@ -95,7 +95,7 @@ bool has_own_tile() { return bf16::has_fast_instruction() && !onednn::has_amx();
 
 /// Whether weft's own tile for vdpbf16ps is faster than oneDNN's product, by sizes and strides alone. It is faster for
 /// few multiplications, and for enough rows to pay for the packing of b. oneDNN is faster where b's columns leave most
-/// of a register empty, and in tall products of short rows, unless a has neighbouring columns.
+/// of a register empty, and in tall products of short rows, unless a's column stride is 1.
 bool prefers_own_tile(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b) {
   if (!has_own_tile()) return false;
   if (is_tiny(a, b)) return true;

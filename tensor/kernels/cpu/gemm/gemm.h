@@ -22,8 +22,8 @@ void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c
 template <class T>
 void own_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate = false);
 
-/// c = a b + bias in one pass, where that is done faster than after the product: f32 and bf16, one neighbouring bias
-/// per column. False where not: nothing was done.
+/// c = a b + bias in one pass, where that is done faster than after the product: f32 and bf16, one bias per column,
+/// contiguous. False where not: nothing was done.
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
 bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/tile_table.h"
@@ -23,7 +24,7 @@ template <class T> struct GemmTile {
   int last;  // columns of c in its last register
   const T* add;
   int64_t add_row;
-  const T* next;  // rows of a that are read after these, as far apart, to be asked for on the way; or null
+  const T* next;  // the rows of a that are read next, with the same stride, to be prefetched meanwhile; or null
 };
 
 /// Registers of columns that a tile may have, and its most rows: what 32 (16) registers hold beside a row of b. With
@@ -76,7 +77,7 @@ template <class T, int kRows, int kVectors> [[gnu::noinline]] void gemm_tile(con
   const int64_t row = t.a_row, row3 = 3 * row, a_step = t.a_step, b_step = t.b_step;
   const T* left[kGroups];
   for (int g = 0; g < kGroups; ++g) left[g] = t.a + int64_t{4} * g * row;
-  if (t.add_row != 0) {  // what is added is an earlier pass's c, which has gone far by now
+  if (t.add_row != 0) {  // the sums of an earlier pass, which have left the L1 cache
     for (int r = 0; r < kRows; ++r)
       for (int v = 0; v < kVectors; ++v) __builtin_prefetch(t.add + r * t.add_row + v * N);
   }

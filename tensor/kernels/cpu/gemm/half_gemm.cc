@@ -18,7 +18,7 @@ namespace {
 constexpr int N = simd::kLanes<float>;
 /// Rows of a that are packed together: all heights of tiles divide it.
 constexpr int64_t kPackedRows = 96;
-/// Elements between packed rows of a: lengths that are powers of two would share a place of the L1 cache.
+/// Elements between packed rows of a: lengths that are powers of two would map to one set of the L1 cache.
 constexpr int64_t kGap = 16;
 
 /// One thread's part of a product.
@@ -58,7 +58,7 @@ template <class H, class Out> class Part {
   bool is_first() const { return pass_.k == 0; }
   bool is_last() const { return pass_.k + pass_.depth == p_.a.columns; }
 
-  /// The rows [first, first + rows) of a in this pass; each of its own where they lie so, else side by side.
+  /// The rows [first, first + rows) of a in this pass; each contiguous where a has that layout, else interleaved.
   Rows pack(int64_t first, int64_t rows) const {
     const Matrix<const H> from = p_.a.block(first, pass_.k, rows, pass_.depth);
     if (from.column_stride != 1) {

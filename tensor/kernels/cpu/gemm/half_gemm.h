@@ -7,7 +7,7 @@
 namespace weft::kernels::cpu {
 
 /// c = a b, c += a b where `accumulate`, or c = a b + bias (one value per column) where `bias` is not null; never both.
-/// Sums are f32 and rounded once. a and b have neighbouring rows or columns, c has neighbouring columns; no size is 0.
+/// Sums are f32 and rounded once. a and b have a row or column stride of 1, c's column stride is 1; no size is 0.
 /// The bits depend on the sizes alone. H: BFloat16 or Float16; Out: H or float.
 ///
 /// For CPUs without instructions for such products, and for those whose vdpbf16ps is slower than two of f32's: Intel's

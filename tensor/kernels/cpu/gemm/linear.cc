@@ -31,7 +31,7 @@ void rows_times_weight(const Operand& x, const Matrix<const T>& weight, const Op
   gemm<T>(rows, columns, result, bias.defined());
 }
 
-/// The same beside a weight, and a bias, whose values are rounded to T first.
+/// The same with a weight and a bias whose values are rounded to T first.
 template <class T>
 void rows_times_rounded(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) {
   const RoundedMatrix<T> rounded(weight);

@@ -47,7 +47,7 @@ void gemm_by_parts(const Matrix<const T>& a, const Matrix<const T>& b, const Mat
   for (const auto& x : {a, b}) (void)checked_bytes(checked_multiply(x.rows, x.columns), sizeof(C));
   const bool few = has_few_results(c.rows, c.columns);
   const int64_t parts = ceil_div(a.columns, few ? kPartOfFew : kLongestSum), length = ceil_div(a.columns, parts);
-  const int64_t together = few ? std::min<int64_t>(parts, 1024) : 1;  // parts of few results are computed side by side
+  const int64_t together = few ? std::min<int64_t>(parts, 1024) : 1;  // parts of few results are computed together
   const int64_t size = checked_multiply(c.rows, c.columns);
   const Scratch<double> sums(size);
   const Scratch<C> products(together * size);

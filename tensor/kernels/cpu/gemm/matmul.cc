@@ -23,7 +23,7 @@ template <class T> struct Batched {
   int count = 0;
 };
 
-/// Batch axes without those of size 1, neighbours merged where one stride per operand describes both.
+/// Batch axes without those of size 1, adjacent ones merged where one stride per operand describes both.
 template <class T> void add_axis(Batched<T>& p, BatchAxis axis) {
   if (axis.size == 1) return;
   if (p.count > 0) {
@@ -83,7 +83,7 @@ template <class T> [[gnu::noinline]] void run_batches(const Operand& a, const Op
     gemm<T>(one_a, one_b, one_out);
   };
   if (batches == 1) return one(0);
-  // Several products per thread run side by side, each on one thread; fewer share the threads one after the other.
+  // Several products per thread run in parallel, each on one thread; fewer run one after the other, on all threads.
   const double work = multiplications(p.a, p.b);
   const bool side_by_side = batches >= 2 * region_threads() || work < 64 * 64 * 64;
   if (!side_by_side) {

@@ -1,7 +1,7 @@
 // Products with one or two columns, where a product by tiles would use as many lanes of each register. dot_rows: the
-// elements of each row are neighbours in memory, as the column's are, so that each result is a dot product along the
-// registers. sum_columns and add_columns: the elements of each column of the matrix are neighbours; registers hold all
-// sums of few rows, and memory those of many. bf16 and f16 are multiplied and summed in f32, and rounded once.
+// elements of each row are contiguous, as the column's are, so that each result is a dot product along the registers.
+// sum_columns and add_columns: the elements of each column of the matrix are contiguous; registers hold all sums of few
+// rows, and memory those of many. bf16 and f16 are multiplied and summed in f32, and rounded once.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ template <class T, int kRows, int Width = simd::kLanes<T>> WEFT_SIMD void fold_r
 }
 }  // namespace detail
 
-/// Elements by which lines are asked for early: short rows and columns reach the rate of memory only so.
+/// How many elements ahead are prefetched: short rows and columns reach the rate of memory only so.
 template <class T> inline constexpr int64_t kPrefetchElements = 4096 / sizeof(T);
 
 /// Rows at a time: two sums for each must fit the registers.
@@ -170,7 +170,7 @@ inline void sum_columns(const Matrix<const T>& a, const Matrix<const T>& b, cons
 }
 
 /// Rows [begin, end) of c = a b (+ c) for one column b: each element of b times its column of a, eight at a time, is
-/// added to c in memory. c's rows are neighbours.
+/// added to c in memory. c's row stride is 1.
 template <class T>
 void add_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate, int64_t begin,
                  int64_t end) {

@@ -1,7 +1,7 @@
 // How a product is cut. k is cut into passes, the columns of b into groups that stay in the L2 cache; a group is
-// packed into panels as wide as a tile, each read from front to back. Strips of a's rows then meet the panels tile by
-// tile (gemm_tile.h): a strip all panels where c is wide, so that c is written along its rows; a panel all strips where
-// c is narrow.
+// packed into panels as wide as a tile, each read from front to back. Strips of a's rows are then multiplied by the
+// panels, tile by tile (gemm_tile.h): where c is wide, a strip by all panels, so that c is written along its rows;
+// where c is narrow, a panel by all strips.
 //
 // Where b is the transposed one and larger than a, the product is computed as (b^T a^T)^T: then a is what is packed,
 // and c's tiles are transposed on their way to memory.
@@ -24,9 +24,9 @@ namespace {
 /// Elements of b that stay in the L2 cache, and how many products of k a pass takes at least and at most: every
 /// pass but the first reads c again.
 constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 512, kMostDepth = 1024;
-/// b is read where it lies if it fits the L1 cache, or so few rows of c need it.
+/// b is read in place, not packed, if it fits the L1 cache or c has at most so many rows.
 constexpr int64_t kUnpackedBytes = 24576, kUnpackedRows = 12;
-/// Transposed rows of a are read where they lie unless they are spread over more bytes.
+/// A transposed a is read in place, not packed, unless its columns are spread over more bytes.
 constexpr int64_t kSpreadBytes = 1 << 17;
 /// Elements of a that are kept packed for all groups of b's columns; more are packed again for each.
 constexpr int64_t kKeptElements = 1 << 18;
@@ -35,7 +35,7 @@ constexpr int64_t kNarrow = 512;
 
 template <class T> struct Product {
   Matrix<const T> a, b;
-  Matrix<T> c;  // neighbouring columns, or neighbouring rows where `transposed`
+  Matrix<T> c;  // column stride 1, or row stride 1 where `transposed`
   bool accumulate;
   const T* bias;  // one per column, or one per row where `transposed`
   bool transposed;
@@ -148,7 +148,7 @@ template <class T> class Part {
   struct Rows {  // of a, in this pass
     const T* data;
     int64_t row, step;
-    const T* next = nullptr;  // where the next strip's lie in memory, if along k
+    const T* next = nullptr;  // the next strip's rows, if they are contiguous along k
   };
 
   /// All of about the same height, without a division (which costs as much as a small tile).
@@ -173,12 +173,12 @@ template <class T> class Part {
     }
   }
 
-  /// Rows of a are packed if they are neighbours and spread over much memory: a strip uses a part of each
+  /// a is packed if its row stride is 1 and its columns are spread over much memory: a strip uses only a part of each
   /// cache line there.
   bool packs_a() const {
     return p_.a.row_stride == 1 && p_.a.column_stride * p_.a.columns * static_cast<int64_t>(sizeof(T)) > kSpreadBytes;
   }
-  /// The strips [begin, end), each with its rows side by side; all of them at once, as they share cache lines.
+  /// The strips [begin, end), each with its rows interleaved; all of them at once, as they share cache lines.
   void pack_strips(int64_t begin, int64_t end) {
     const int64_t step = packed_step(), next = packed_strip();
     std::array<Strip, kBatch> strips;
@@ -219,8 +219,8 @@ template <class T> class Part {
     return {data, p_.a.row_stride, p_.a.column_stride, along_k ? data + strip(s).rows * p_.a.row_stride : nullptr};
   }
 
-  /// The tile of `rows` rows and the columns [j, j + columns) of the group. The first of a strip asks for the next
-  /// strip's rows: they come from far, in pieces too short for the CPU to follow.
+  /// The tile of `rows` rows and the columns [j, j + columns) of the group. The first of a strip prefetches
+  /// the next strip's rows: they are far apart, and too short for the hardware prefetcher to follow.
   void tile(const Rows& a, int64_t rows, int64_t j, int64_t columns, T* c, int64_t c_row, int last, const T* add,
             int64_t add_row) {
     const bool here = in_place(j, columns);
@@ -230,8 +230,8 @@ template <class T> class Part {
         {pass_.depth, a.data, a.row, a.step, b, b_step, c, c_row, last, add, add_row, j == 0 ? a.next : nullptr});
   }
 
-  /// Panel by panel where c is narrow, as a panel costs the caches more than a strip; else along c's rows, which the
-  /// CPU follows through memory.
+  /// Panel by panel where c is narrow, as a panel takes more of the cache than a strip; else along c's rows, which
+  /// the hardware prefetcher follows.
   void plain_strips(int64_t batch, int64_t end) {
     if (p_.b.columns <= kNarrow) {
       for (int64_t j = 0; j < pass_.columns; j += cut_.panel)
@@ -273,7 +273,7 @@ template <class T> class Part {
   const Cut<T>& cut_;
   int64_t strips_, height_, higher_;  // the first `higher_` have a row more than `height_`
   Scratch<T> packed_b_;
-  bool keeps_a_;  // packed strips meet all groups of b's columns
+  bool keeps_a_;  // packed strips are kept for all groups of b's columns
   Scratch<T> packed_a_;
   Pass pass_{};
 };
@@ -287,8 +287,8 @@ template <class T> void run(const Product<T>& p) {
                     });
 }
 
-/// Per element, transposing c costs as much as packing what is transposed: b, or a instead where its columns are
-/// neighbours.
+/// Per element, transposing c costs as much as packing what is transposed: b, or a instead where its column
+/// stride is 1.
 template <class T>
 Product<T> product_of(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate,
                       const T* bias) {
@@ -329,8 +329,8 @@ bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) 
   const bool a_columns = a.column_stride != 1, b_columns = b.column_stride != 1;
   constexpr int64_t kAliased = 2048 / sizeof(float), kLeast = 32;
   if (a.rows < kLeast || b.columns < kLeast) return false;
-  // sgemm reads operands where they lie: a's columns, whose elements share a few places of the L1 cache if they
-  // are a multiple of 2 KB apart, unless c is wide; and b's rows where a has few.
+  // sgemm reads operands in place. Elements a multiple of 2 KB apart map to few sets of the L1 cache: those of a's
+  // columns, unless c is wide, and those of b's rows where a has few rows.
   if (a_columns && a.column_stride % kAliased == 0 && b.columns <= 512) return true;
   if (!b_columns && b.row_stride % kAliased == 0 && a.rows >= 96 && a.rows <= 320) return true;
   if (a.columns < 200 || b.columns < 200) return false;

@@ -10,11 +10,11 @@
 
 namespace weft::kernels::cpu {
 
-/// Rows that packing asks for ahead: hardware does not follow steps of a page. Rows a power of two apart share places
-/// of the L1 cache, so few.
+/// How many rows ahead packing prefetches: the hardware prefetcher does not follow steps of a page. Few, because rows a
+/// power of two apart map to few sets of the L1 cache.
 inline constexpr int64_t kPrefetchRows = 4;
 
-/// b's columns side by side with zeros up to a full register: row k at out + k * width.
+/// b's columns contiguous, with zeros up to a full register: row k at out + k * width.
 template <class T, class S> void pack_rows(const Matrix<const S>& b, T* out, int64_t width) {
   constexpr int N = simd::kLanes<T>;
   for (int64_t k = 0; k < b.rows; ++k, out += width) {
@@ -40,7 +40,7 @@ template <class T, class S> void pack_row_panels(const Matrix<const S>& b, T* ou
   }
 }
 
-/// As pack_rows where b's rows are neighbours, k.
+/// As pack_rows where b's row stride is 1.
 template <class T, class S> void pack_columns(const Matrix<const S>& b, T* out, int64_t width) {
   constexpr int N = simd::kLanes<T>;
   for (int64_t j = 0; j < b.columns; j += N) {

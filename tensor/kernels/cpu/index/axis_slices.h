@@ -1,4 +1,4 @@
-// Slices along one axis of a table, or along several neighbouring axes that count as one in row-major order.
+// Slices along one axis of a table, or along several adjacent axes that count as one in row-major order.
 #pragma once
 
 #include "tensor/kernels/cpu/index/slices.h"

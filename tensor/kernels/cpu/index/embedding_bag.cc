@@ -75,7 +75,7 @@ template <class T> struct TableRows {
 };
 
 /// f(bag, its rows of the table, how many, the first's number among those of all bags) for each bag, on all threads.
-/// What the next bag needs is asked for where the table is too large for the cache.
+/// The rows of the next bag are prefetched where the table is too large for the cache.
 template <class T, class F> void for_bags(const Bags& bags, const Operand& weight, const F& f) {
   constexpr int64_t kCached = int64_t{1} << 19, kAhead = int64_t{1} << 14, kLine = 64;
   const T* table = weight.data<T>();

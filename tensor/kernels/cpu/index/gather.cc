@@ -40,7 +40,7 @@ bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64
     return true;
   };
   const bool dense = run.in == 0 && run.out == 1 && step == 1;
-  // A row read at random indices is not a stream that the hardware prefetcher recognises: the whole next row is
+  // A row read at random indices is not a stream that the hardware prefetcher recognizes: the whole next row is
   // prefetched.
   constexpr int64_t kCacheLine = 64 / static_cast<int64_t>(sizeof(T));
   const bool asks = dense && limit >= kCacheLine && limit <= 512 * kCacheLine && limit <= 4 * run.size;

@@ -10,7 +10,7 @@
 
 namespace weft::kernels::cpu {
 
-/// What scatter_rows() does beside the reduction: rows begin as those of x or as zeros just before something is added
+/// What scatter_rows() does besides the reduction: rows begin as those of x or as zeros just before something is added
 /// to them, where it may (starts_rows()), and what is written only to memory that is thrown away with an error may
 /// check its indices on the way.
 struct RowStart {

@@ -25,14 +25,14 @@ template <class T> void copy_run(const T* from, int64_t from_step, T* to, int64_
   }
 }
 
-/// A dense run, while the lines of the next are asked for, which may lie anywhere.
+/// Copies a dense run and meanwhile prefetches the cache lines of the next, which may lie anywhere.
 template <class T> void copy_dense_run(const T* from, T* to, int64_t count, const T* next) {
   for_lanes<T>(count, [&](int64_t j, auto lanes) {
     simd::prefetch(next + j, 0);
     put_lanes(to + j, lanes_at(from + j, lanes), lanes);
   });
 }
-/// Asks for the first lines of a dense run; the CPU follows from there.
+/// Prefetches the first cache lines of a dense run; the hardware prefetcher follows from there.
 template <class T> void prefetch_run(const T* p, int64_t count) {
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMost = 16 * kLine;
   for (int64_t j = 0; j < std::min(count, kMost); j += kLine) simd::prefetch(p + j, 0);
@@ -59,7 +59,7 @@ template <class F> void for_each_start(const Nest& list, int64_t begin, int64_t 
   for (int64_t i = begin; i < end; ++i, walk.next()) f(i, SliceStart{walk.out(), walk.in()});
 }
 
-/// Whether neighbours in memory are neighbours of the table, not of a slice.
+/// Whether elements that are adjacent in memory are adjacent along the table's axis, not in a slice.
 bool lies_across(const SliceLayout& layout) {
   return std::abs(layout.table_stride) < std::abs(run_of(layout.slice).in);
 }
@@ -220,7 +220,7 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
     const auto target_of = [&](int64_t i, const SliceStart& at) {
       return to + at.table + row_offsets[static_cast<size_t>(i)] * layout.table_stride;
     };
-    if (size == 1)  // lines that lie anywhere are asked for long before a store would
+    if (size == 1)  // cache lines that lie anywhere are prefetched long before the store
       return for_listed(rows, layout, 1, unique, [&](int64_t i, const SliceStart& at) {
         simd::prefetch(target_of(std::min(i + 32, count - 1), at), 0);
         *target_of(i, at) = from[at.list];

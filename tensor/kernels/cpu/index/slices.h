@@ -21,7 +21,7 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
 void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                 const SliceLayout& layout, bool unique, const Operand& table);
 /// table = start, table slice rows[i] += list slice i; `skip` is a row that is left out (negative: none). The start
-/// is the table itself, another operand that lies as the table does, or zeros where it is undefined.
+/// is the table itself, another operand with the layout of the table, or zeros where it is undefined.
 void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                 const SliceLayout& layout, int64_t skip, const Operand& start, const Operand& table);
 /// The same, none left out. Slices of one element, and slices whose elements lie farther apart than the rows, where few

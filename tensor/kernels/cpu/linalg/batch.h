@@ -1,13 +1,12 @@
 // Batches of matrices (..., rows, columns): where each of them lies, who works on it, and which of them an error names.
-// Small ones are worked on side by side, one in each lane of registers: loops over their few columns would not fill
+// Small ones are computed together, one in each lane of registers: loops over their few columns would not fill
 // one.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <limits>
 #include <string>
-#include <type_traits>
 
 #include "tensor/core/error.h"
 #include "tensor/core/operand.h"
@@ -37,7 +36,7 @@ template <class F> void for_each_matrix(int64_t count, double work, F&& f) {
   });
 }
 
-/// Matrices of one size side by side: element (i, j) of each is a lane of register (i, j).
+/// Matrices of one size, one per lane: element (i, j) of each is a lane of register (i, j).
 template <class T> class LaneMatrices {
  public:
   static constexpr int64_t N = simd::kLanes<T>;

@@ -86,7 +86,7 @@ inline void update_and_multiply_right(Matrix<double> a, int64_t begin, int64_t f
 /// Reduces a matrix of at least as many rows as columns.
 class Bidiagonal {
  public:
-  /// Row-major `a` (m, n) is used up. The diagonal of B comes to lie in d (n), what is above it in e (n - 1).
+  /// Row-major `a` (m, n) is overwritten. The diagonal of B is written to d (n), the superdiagonal to e (n - 1).
   Bidiagonal(Matrix<double> a, double* d, double* e)
       : left_(a.columns, a.rows, 0), right_(std::max<int64_t>(0, a.columns - 1), a.columns, 1) {
     const int64_t m = a.rows, n = a.columns;

@@ -66,7 +66,7 @@ void qr_step(double* d, double* e, int64_t l, int64_t m, double shift, const Rig
 }
 
 /// d becomes the singular values, of any sign, by QR steps. They end when every element above the diagonal is
-/// negligible: compared with its neighbours or with `norm`, the largest element, or because it is not above `floor`.
+/// negligible: compared with the elements next to it, or with `norm`, the largest element, or not above `floor`.
 /// (A part of a matrix may be so small that its largest element times epsilon is 0. Without `floor`, the steps on its
 /// denormal numbers would never end.)
 template <class Right, class Left>
@@ -94,7 +94,7 @@ double largest_of(const double* d, const double* e, int64_t n) {
   return largest;
 }
 
-/// What is negligible beside the largest element of the whole matrix.
+/// The threshold below which elements are negligible; `norm` is the largest element of the whole matrix.
 double negligible(double norm) { return kEpsilon / 1024 * norm; }
 
 /// Two rows of vectors, turned as rotation() says.
@@ -207,8 +207,8 @@ class Division {
     }
 
    private:
-    /// z from the right vectors' columns next to the joint; where edges alone are known, what is none of the whole's is
-    /// cleared.
+    /// z from the right vectors' columns next to the joint. If only the first and last columns are known (`edges`), the
+    /// elements that are not on an edge of the whole matrix are cleared.
     void set_row(double alpha, double beta, bool edges) {
       double* const z = z_.data();
       for (int64_t i = 0; i < right_.rows; ++i) {
@@ -229,8 +229,8 @@ class Division {
       kinds_[static_cast<size_t>(middle_)] = Half::kBoth;
     }
 
-    /// Sorts out vectors that stay as they are: those whose element of z vanishes, and, turned so that it does, one of
-    /// two whose values are close.
+    /// Deflation: removes vectors whose element of z is negligible, and after a rotation one of each pair with close
+    /// values.
     void deflate() {
       double* const z = z_.data();
       limit_ = std::max(4 * kEpsilon * largest_of(d_, z, n_), floor_);

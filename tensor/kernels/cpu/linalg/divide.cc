@@ -17,7 +17,7 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kVanished = 1e-280;
 /// Matrices up to this size are not divided.
 constexpr int64_t kUndivided = 32;
-/// What vanishes beside a largest element near 1: steps on denormal numbers might never end.
+/// Negligible compared with a largest element near 1: steps on denormal numbers might never end.
 constexpr double kNegligible = 1e-290;
 
 /// The first place from `l` on where the matrix falls apart.
@@ -131,8 +131,8 @@ template <class T> class Merge {
   }
 
  private:
-  /// Sorts out vectors that stay as they are: those whose element of z vanishes, and, turned so that it does, one of
-  /// two whose values are close.
+  /// Deflation: removes vectors whose element of z is negligible, and after a rotation one of each pair with close
+  /// values.
   void deflate() {
     double largest = 0;
     for (int64_t i = 0; i < n_; ++i) largest = std::max({largest, std::abs(d_[i]), std::abs(z_.data()[i])});

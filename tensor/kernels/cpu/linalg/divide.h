@@ -6,7 +6,7 @@
 namespace weft::kernels::cpu::linalg {
 
 /// d (n), the diagonal, becomes the eigenvalues in ascending order; e (n), of which n - 1 lie beside the diagonal, is
-/// used up. The largest element must be near 1, or all must be 0. By QL steps without square roots (Pal, Walker and
+/// overwritten. The largest element must be near 1, or all must be 0. By QL steps without square roots (Pal, Walker and
 /// Kahan; Reinsch 1973).
 void tridiagonal_values(double* d, double* e, int64_t n);
 

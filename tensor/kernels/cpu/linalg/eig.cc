@@ -2,8 +2,10 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <numeric>
+#include <type_traits>
 
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/eigen.h"
@@ -32,7 +34,7 @@ template <class T> void eigh(Matrix<const T> a, T* values, const Matrix<T>* vect
   if (vectors != nullptr) copy_matrix<T, T>(rows.transposed(), *vectors);
 }
 
-/// A few small matrices side by side, by Jacobi's rotations, which are the same steps for each. Of these the triangle
+/// A few small matrices, one per lane, by Jacobi's rotations, which are the same steps for each. Of these the triangle
 /// that is read is finite.
 template <class T> class JacobiLanes {
   using V = simd::Vec<T>;
@@ -128,7 +130,7 @@ template <class T> class JacobiLanes {
 };
 
 /// For Eigen, in front of it a row and a column of zeros where columns would lie a multiple of 256 bytes apart: they
-/// would share few places of the caches, and the solver take three times as long. The eigenvalue 0 comes first then.
+/// would map to few cache sets, and the solver would take three times as long. The eigenvalue 0 comes first then.
 template <class T> linalg::Dense spread(Matrix<const T> a) {
   const int64_t n = a.rows, more = n >= 128 && n % 32 == 0 ? 1 : 0;
   linalg::Dense out = linalg::Dense::Zero(n + more, n + more);

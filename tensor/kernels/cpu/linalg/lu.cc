@@ -1,5 +1,8 @@
 #include "tensor/ops/lu.h"
 
+#include <cmath>
+#include <type_traits>
+
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/blocked.h"
 
@@ -9,7 +12,7 @@ namespace {
 /// Integers as wide as T, for the lanes beside its.
 template <class T> using LaneInteger = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
-/// lu may be an expanded view: one factorisation for a batch of right sides.
+/// lu may be an expanded view: one factorization for a batch of right sides.
 const int32_t* pivots_of(const Operand& pivots, int64_t index, int64_t n, Scratch<int32_t>& copy) {
   const int64_t stride = pivots.stride(pivots.rank() - 1);
   const int32_t* const first = vector_of<const int32_t>(pivots, index);
@@ -49,7 +52,7 @@ template <class T, class I> void swap_rows(const LaneMatrices<T>& m, int64_t row
   }
 }
 
-/// LU of a few small matrices side by side, as linalg::lu_in_place().
+/// LU of a few small matrices, one per lane, as linalg::lu_in_place().
 template <class T>
 void factor_lanes(const Operand& a, int64_t first, int64_t count, const Operand& lu, const Operand& pivots) {
   using V = simd::Vec<T>;

@@ -41,7 +41,7 @@ template <class T> auto lane_reflection(const LaneMatrices<T>& m, int64_t rows, 
   return Reflection{flat ? V{} : (beta - alpha) / beta, beta};
 }
 
-/// qr() of a few small matrices side by side; q may be null.
+/// qr() of a few small matrices, one per lane; q may be null.
 template <class T> void qr_lanes(const Operand& a, int64_t first, int64_t count, const Operand* q, const Operand& r) {
   using V = simd::Vec<T>;
   const int64_t m = a.size(a.rank() - 2), n = a.size(a.rank() - 1), width = q ? q->size(q->rank() - 1) : 0;

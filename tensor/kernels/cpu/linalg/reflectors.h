@@ -127,12 +127,12 @@ template <class T> void reflect_panel(Matrix<T> panel, Matrix<T> t) {
     }
     for (i = 0; i < j; ++i) t.at(j, i) = 0;
     t.at(j, j) = tau;
-    // In place of v[j], which is known to be 1, lies beta, an element of R, until the panel is copied back.
+    // v[j] is known to be 1: its place holds beta, an element of R, until the panel is copied back.
     v[j] = beta;
   }
 }
 
-/// A block of columns of `a` (m, n), m >= n, row-major: R comes to lie on and above the diagonal, V (m, n), unit lower
+/// A block of columns of `a` (m, n), m >= n, row-major: R is written on and above the diagonal, V (m, n), unit lower
 /// trapezoidal, in v, and T (n, n), upper triangular, in t.
 template <class T> void reflect(Matrix<T> a, Matrix<T> v, Matrix<T> t) {
   const int64_t m = a.rows, n = a.columns;

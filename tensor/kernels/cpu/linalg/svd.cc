@@ -1,5 +1,8 @@
 #include "tensor/ops/svd.h"
 
+#include <cmath>
+#include <type_traits>
+
 #include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/svd_f32.h"

@@ -44,7 +44,7 @@ template <class T> bool cholesky(Matrix<const T> a, bool upper, Matrix<T> out) {
   return true;
 }
 
-/// The same of a few small matrices side by side. False where one is not positive definite.
+/// The same of a few small matrices, one per lane. False where one is not positive definite.
 template <class T> bool cholesky_lanes(const Operand& a, int64_t first, int64_t count, bool upper, const Operand& out) {
   using V = simd::Vec<T>;
   const int64_t n = a.size(a.rank() - 1);

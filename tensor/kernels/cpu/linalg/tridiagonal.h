@@ -73,8 +73,8 @@ template <class T> void multiply_symmetric(Matrix<const T> a, const T* x, T* y) 
 /// Reduces a symmetric matrix.
 template <class T> class Tridiagonal {
  public:
-  /// Row-major `a`, of which the upper triangle is read, is used up. The diagonal of T comes to lie in d (n), what is
-  /// beside it in e (n - 1).
+  /// Row-major `a`, of which the upper triangle is read, is overwritten. The diagonal of T is written to d (n), the
+  /// subdiagonal to e (n - 1).
   Tridiagonal(Matrix<T> a, double* d, double* e)
       : n_(a.rows), reflectors_(std::max<int64_t>(0, n_ - 2), n_, 1), a_(a), d_(d), e_(e) {
     for (int64_t first = 0; first + 2 < n_; first += kReduced) reduce_panel(first);

@@ -23,7 +23,7 @@
 
 namespace weft::kernels::cpu {
 
-/// Elements a thread should at least get: one load and one instruction each; vectorised maths; a library call.
+/// Elements a thread should at least get: one load and one instruction each; vectorized math; a library call.
 inline constexpr int64_t kCheapGrain = 32768;
 inline constexpr int64_t kMathGrain = 8192;
 inline constexpr int64_t kSlowGrain = 2048;
@@ -148,7 +148,7 @@ template <class F, class T> WEFT_SIMD void compute_registers(const F& f, int64_t
 /// takes the careful loop.
 template <class F, class Out>
 WEFT_SIMD void compute_elements(const F& given, int64_t count, Out* out, const auto*... in) {
-  const F f = given;  // a copy that `out` cannot overlap: its constants stay in registers, and the loop vectorises
+  const F f = given;  // a copy that `out` cannot overlap: its constants stay in registers, and the loop vectorizes
   if constexpr (requires { f.slow_case(*in...); }) {
     unsigned slow = 0;
 #pragma omp simd reduction(| : slow)
@@ -162,7 +162,7 @@ WEFT_SIMD void compute_elements(const F& given, int64_t count, Out* out, const a
   for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(in[i]...));
 }
 
-/// `flatten` inlines the functor however large it is: without that nothing vectorises. All ways to the loop, and all
+/// `flatten` inlines the functor however large it is: without that nothing vectorizes. All ways to the loop, and all
 /// types that are computed in one, share it: it is what takes long to compile.
 template <class F, class Out, class... C>
 [[gnu::noinline, gnu::flatten]] void compute(const F& f, int64_t count, Out* out, const C*... in) {
@@ -274,7 +274,7 @@ void loop_rows(const void* context, char* const* pointers, const int64_t* step, 
                               std::index_sequence_for<In...>());
 }
 
-/// bool is stored as bytes that are 0 or 1; loops over bytes vectorise better.
+/// bool is stored as bytes that are 0 or 1; loops over bytes vectorize better.
 template <class T> using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
 template <class F, class Out, class... In>

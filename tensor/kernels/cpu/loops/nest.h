@@ -24,7 +24,7 @@ struct Nest {
   const NestAxis& inner() const { return axes[rank - 1]; }
   /// The nest without its innermost axis.
   Nest outer() const;
-  /// Joins neighbours that are one axis in memory; the order of the positions stays.
+  /// Merges adjacent axes that are one axis in memory; the order of the positions stays.
   void merge();
   /// Orders axes by the input's strides, the nearest innermost (broadcast ones, of stride 0, outermost), and merges.
   void sort_and_merge();

@@ -20,13 +20,13 @@ struct RowView {
   /// Rows run along axes [first, last] together.
   RowView(const Operand& x, int64_t first, int64_t last);
   RowView(const Operand& x, int64_t axis) : RowView(x, axis, axis) {}
-  /// Rows along `axis`, numbered so that rows which lie side by side in `like`, an operand of the same shape, follow
-  /// each other. Operands whose rows belong together take the same `like`.
+  /// Rows along `axis`, numbered in the memory order of `like`, an operand of the same shape. Operands whose rows
+  /// belong together take the same `like`.
   RowView(const Operand& x, int64_t axis, const Operand& like);
 
   int64_t count() const { return outer.count(); }
   int64_t length() const { return inner.count(); }
-  /// The elements of a row lie side by side.
+  /// Whether the elements of a row are contiguous.
   bool dense() const { return inner.rank == 0 || (inner.rank == 1 && inner.inner().in == 1); }
 
   void* base;
@@ -37,8 +37,8 @@ struct RowView {
 
 namespace detail {
 
-/// Rows that lie side by side, not along the row (softmax over the channels of NCHW), are moved this many at a time, so
-/// that every cache line that is touched is used whole.
+/// Rows that are interleaved in memory (softmax over the channels of NCHW) are moved this many at a time, so that every
+/// cache line that is touched is used whole.
 inline constexpr int64_t kRowBatch = 16;
 
 /// What readers and writers share: where rows [first, end) lie, and a buffer for those that are not contiguous values
@@ -145,7 +145,7 @@ template <class T> class RowReader : detail::RowCursor<T> {
 template <class T> class RowWriter : detail::RowCursor<T> {
  public:
   using detail::RowCursor<T>::RowCursor;
-  /// Where the current row is to be put; next() says that it is there.
+  /// Where the caller writes the current row; next() marks it as written.
   Compute<T>* row() {
     if (this->direct_) return reinterpret_cast<Compute<T>*>(this->data_ + this->walk_.in());
     if (this->held_ == 0) this->take_rows();

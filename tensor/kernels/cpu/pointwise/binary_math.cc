@@ -6,6 +6,7 @@
 
 #include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
+#include "tensor/ops/blend.h"
 #include "tensor/ops/special.h"
 
 namespace weft::kernels::cpu {

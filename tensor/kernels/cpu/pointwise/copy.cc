@@ -63,7 +63,7 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
     if (to_step == 1 && from_step == 0) {
       std::fill_n(to, columns, *from);
     } else if (to_step == 1) {
-      if (from_step == -1)  // of its own: it is vectorised
+      if (from_step == -1)  // of its own: it is vectorized
         for (int64_t i = 0; i < columns; ++i) to[i] = from[-i];
       else
         for (int64_t i = 0; i < columns; ++i) to[i] = from[i * from_step];

@@ -1,5 +1,7 @@
 // Padding with entries of the tensor itself, all axes in one pass: each line of the result is a line of x with entries
 // added at its ends.
+#include "tensor/ops/pad_mode.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -9,7 +11,6 @@
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/kernels/cpu/loops/rows.h"
-#include "tensor/ops/cat.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -42,7 +43,7 @@ struct GrownAxis {
   }
 };
 
-/// Axes from the slowest to the fastest, and how many elements that lie side by side in both tensors are moved at once.
+/// Axes from the slowest to the fastest, and how many elements, contiguous in both tensors, are copied at once.
 struct Grown {
   PadMode mode;
   std::vector<GrownAxis> axes;
@@ -69,7 +70,7 @@ struct Grown {
   const GrownAxis& line() const { return axes.back(); }
 
  private:
-  /// Neighbours to which nothing is added are one axis where both tensors allow it.
+  /// Adjacent axes without padding are merged where the strides of both tensors allow it.
   void push(const GrownAxis& next) {
     if (next.size == 1 && next.is_plain() && !axes.empty()) return;
     if (!axes.empty() && next.is_plain() && axes.back().is_plain()) {

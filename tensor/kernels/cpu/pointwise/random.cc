@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kBlocks = kLoopBlock / 4;
 
 // Blocks first .. first + kBlocks - 1 of a stream, number j of each block in rows[j]: `philox` round by round over
-// all of them, which vectorises.
+// all of them, which vectorizes.
 void philox_rows(RandomKey key, uint64_t first, uint32_t (*rows)[kBlocks]) {
   for (int64_t i = 0; i < kBlocks; ++i) {
     const uint64_t at = key.offset + first + static_cast<uint64_t>(i);
@@ -227,8 +227,8 @@ template <class T> struct Drop {
   }
 };
 
-// The neighbour of x above or below in magnitude, by `bits`: the distance to the lower one, in parts of the gap, is the
-// probability of the upper one. What is exact, infinite or NaN is rounded as usual.
+// The value next to x, above or below in magnitude, by `bits`: the distance to the lower one, in parts of the gap, is
+// the probability of the upper one. What is exact, infinite or NaN is rounded as usual.
 BFloat16 round_at_random(float x, uint32_t bits, BFloat16) {
   const uint32_t word = std::bit_cast<uint32_t>(x);
   const bool nan = (word & 0x7fffffffu) > 0x7f800000u;

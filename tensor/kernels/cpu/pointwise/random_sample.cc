@@ -20,7 +20,7 @@ template <class T> double as_double(T x) { return static_cast<double>(static_cas
 template <class T> int64_t read_weights(const Operand& weights, int64_t row, std::vector<double>& out) {
   const int64_t stride = weights.stride(weights.rank() - 1), count = std::ssize(out);
   const T* from = weights.data<T>() + (weights.rank() == 2 ? row * weights.stride(0) : 0);
-  const auto read = [&](int64_t step) __attribute__((always_inline)) {  // dense rows vectorise
+  const auto read = [&](int64_t step) __attribute__((always_inline)) {  // dense rows vectorize
     double* to = out.data();
     int64_t good = 0, positive = 0;
     for (int64_t i = 0; i < count; ++i) {

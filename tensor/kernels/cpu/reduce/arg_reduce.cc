@@ -54,7 +54,7 @@ template <class T, class Stride> int64_t first_of(CompareType<T> value, const T*
 template <class T>
 inline constexpr bool kInLanes = std::is_same_v<T, CompareType<T>> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-/// Looks at neighbours once, registers at a time: each lane keeps its best and the number of the step it came in. A NaN
+/// Reads a contiguous row once, by registers: each lane keeps its best and the number of the step it came in. A NaN
 /// in the sums (of NaN, or of infinities of both signs) leaves the row to the slower way, as the first NaN is what
 /// counts then.
 template <class T, bool kLargest> class LaneSearch {
@@ -164,7 +164,7 @@ template <class T, bool kLargest> [[gnu::noinline]] Best<T> best_of_row(const T*
   return {static_cast<V>(row[position * stride]), position};  // not `best`, which may be the other zero
 }
 
-/// Up to kColumns neighbouring columns at once, row by row. A stride of 1 is known as such to the compiler.
+/// Up to kColumns adjacent columns at once, row by row. A stride of 1 is known as such to the compiler.
 constexpr int64_t kColumns = 256;
 template <class T, bool kLargest, class Stride>
 [[gnu::noinline]] void best_of_columns(const T* first, Stride column_stride, int64_t columns, int64_t row_stride,
@@ -186,7 +186,7 @@ template <class T, bool kLargest, class Stride>
   }
 }
 
-/// Where the results of neighbouring outputs go.
+/// Where the results of adjacent outputs go.
 template <class T> class Results {
  public:
   Results(const Operand* values, const Operand& indices, int64_t axis)
@@ -254,7 +254,7 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
   const int64_t count = rows.count();
   if (count == 0) return;
   const NestAxis next = rows.outer.rank > 0 ? rows.outer.inner() : NestAxis{1, 1, 0};
-  const bool across = next.size >= 8 && std::abs(next.in) < std::abs(stride);  // neighbours are in other rows
+  const bool across = next.size >= 8 && std::abs(next.in) < std::abs(stride);  // adjacent elements are in other rows
   if (!across && length <= kShortRow && count >= kFewestRows && rows.outer.rank == 1)
     return along_short_rows<T, kLargest>(rows, stride, data, results);
   if (!across) {
@@ -268,7 +268,7 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
     });
     return;
   }
-  // Groups of neighbouring columns; `bands` of them lie apart.
+  // Groups of adjacent columns; `bands` of them lie apart.
   const int64_t width = std::min(next.size, kColumns), groups = ceil_div(next.size, width);
   const int64_t bands = count / next.size;
   parallel_for(bands * groups, row_grain(width * length), [&](int64_t begin, int64_t end) {

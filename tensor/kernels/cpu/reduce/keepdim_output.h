@@ -1,4 +1,4 @@
-// A reduction's output as plan_reduction() wants it: with the reduced axes at size 1, as keepdim gives it.
+// A reduction's output as plan_reduction() requires it: with the reduced axes of size 1, as with keepdim.
 #pragma once
 
 #include "tensor/core/operand.h"

@@ -71,8 +71,8 @@ template <class Op> struct BlockTypes {
   using AccVec = simd::Vec<Acc>;
 };
 
-/// Whether memory is asked for ahead. Zen 3 and 4 look beyond a page by themselves: what asks takes the places of
-/// loads, a tenth of the time of a sum from memory and a fifth of one from the cache.
+/// Whether to prefetch. The hardware prefetchers of Zen 3 and 4 cross page borders; there a software prefetch only
+/// takes a load slot, which costs a tenth of a sum from memory and a fifth of one from the cache.
 #ifdef __znver3__
 inline constexpr bool kAsksAhead = false;
 #else

@@ -23,7 +23,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// A matrix as values of Compute<T> that products read without a copy: itself, or a dense copy where it is none.
+/// A matrix as values of Compute<T> that products read without a copy: itself, or a dense copy of that dtype.
 template <class T> class Readable {
  public:
   using C = Compute<T>;
@@ -191,7 +191,7 @@ template <class T> class Backward {
     for (int64_t batch = begin; batch < end; ++batch) {
       const Writable<T> dq(matrix_of<T>(out_.dq, batch)), dk(matrix_of<T>(out_.dk, batch)),
           dv(matrix_of<T>(out_.dv, batch));
-      // From the last block, which sees the most: it writes what the others add to.
+      // From the last block, which attends to most keys: it writes the gradients to which the others add.
       int64_t written = 0;
       for (int64_t index = blocks_.per_head() - 1; index >= 0; --index) {
         const RowBlock block = blocks_.at(batch, index);

@@ -47,11 +47,11 @@ class Rows {
   Scratch<BFloat16> data_;
 };
 
-/// Words of two neighbouring halves; a right operand of (2 rows, columns).
+/// Words of two adjacent 16-bit values; a right operand of (2 rows, columns).
 class Pairs {
  public:
   Pairs(int64_t rows, int64_t columns) : rows_(rows / 2), columns_(columns), data_(rows_ * columns_) {}
-  /// x as it is: two rows side by side in each word.
+  /// x, untransposed: each word holds the elements of two rows.
   void interleave(const Rows& x, int64_t rows) const {
     for (int64_t i = 0; i < padded(rows); i += 2) {
       const BFloat16 *even = x.at(i), *odd = x.at(i + 1);

@@ -36,7 +36,7 @@ struct RowBlock {
   int64_t batch;
   int64_t first;  // row
   int64_t rows;
-  int64_t columns;  // that its last row may see
+  int64_t columns;  // keys that its last row attends to
 };
 
 /// The blocks of all heads: as many rows as keep the scores in the L2 cache.
@@ -54,7 +54,7 @@ class Blocks {
     const int64_t first = index * height_, end = std::min(first + height_, rows_);
     return {batch, first, end - first, seen_by(end - 1)};
   }
-  /// What row `i` of a block may see.
+  /// How many keys row `i` of a block attends to.
   int64_t seen(const RowBlock& block, int64_t i) const { return seen_by(block.first + i); }
 
  private:
@@ -143,7 +143,7 @@ void softmax_row(const AttentionInputs& in, const AttentionSetting& setting, int
   row_scale(row, n, static_cast<C>(setting.scale), row);
   if (in.mask.defined()) add_mask<C>(in.mask, batch, at, row, n);
   largest = row_max(row, n);
-  if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // it sees nothing, or only NaN
+  if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // every key is masked, or all scores are NaN
   const double sum = row_exp_to(row, n, largest, row);
   factor = sum == 0 ? C(0) : static_cast<C>(1 / sum);
   row_scale(row, n, factor, row);

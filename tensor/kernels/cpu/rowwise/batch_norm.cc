@@ -12,16 +12,16 @@ namespace weft::kernels::cpu {
 namespace {
 
 /// y = ((x - mean) - what float(mean) lost) * scale + shift.
-struct Normalise {
+struct Normalize {
   template <class V> static V apply(const std::array<V, 1>& x, const std::array<V, kChannelCoefficients>& c) {
     return ((x[0] - c[0]) - c[1]) * c[2] + c[3];
   }
 };
 
 /// relu of it; NaN stays.
-struct NormaliseRelu {
+struct NormalizeRelu {
   template <class V> static V apply(const std::array<V, 1>& x, const std::array<V, kChannelCoefficients>& c) {
-    const V y = Normalise::apply(x, c);
+    const V y = Normalize::apply(x, c);
     return y < V{} ? V{} : y;
   }
 };
@@ -36,8 +36,8 @@ struct InputGradient {
 /// The same where g passed a relu of y = (x - mean) * scale + shift.
 struct InputGradientRelu {
   template <class V> static V apply(const std::array<V, 2>& x, const std::array<V, kChannelCoefficients>& c) {
-    const V centred = x[1] - c[1], y = centred * c[3] + c[4];
-    return (((y <= V{} ? V{} : x[0]) - c[0]) - centred * c[2]) * c[3];
+    const V centered = x[1] - c[1], y = centered * c[3] + c[4];
+    return (((y <= V{} ? V{} : x[0]) - c[0]) - centered * c[2]) * c[3];
   }
 };
 
@@ -60,7 +60,7 @@ template <class C> class CoefficientTable {
 };
 
 template <class T>
-void normalise(const Operand& x, const double* mean, const double* rstd, const Operand& weight, const Operand& bias,
+void normalize(const Operand& x, const double* mean, const double* rstd, const Operand& weight, const Operand& bias,
                bool relu, const Operand& y) {
   using C = Compute<T>;
   const int64_t channels = x.size(1);
@@ -71,9 +71,9 @@ void normalise(const Operand& x, const double* mean, const double* rstd, const O
     table.set(c, mean[c], std::isfinite(lost) ? lost : 0, rstd[c] * w[c], b[c]);
   }
   if (relu)
-    channel_loop<NormaliseRelu, 1, T>({x, y}, table.pointers());
+    channel_loop<NormalizeRelu, 1, T>({x, y}, table.pointers());
   else
-    channel_loop<Normalise, 1, T>({x, y}, table.pointers());
+    channel_loop<Normalize, 1, T>({x, y}, table.pointers());
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ void op::BatchNorm::cpu(const Operand& x, const Operand& weight, const Operand& 
   const int64_t channels = x.size(1);
   const Scratch<double> means(channels), rstds(channels);
   batch_statistics(x, eps, means.data(), rstds.data());
-  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, relu, y); });
+  visit_floating(x.dtype, [&]<class T>() { normalize<T>(x, means.data(), rstds.data(), weight, bias, relu, y); });
   write_small(means.data(), mean);
   write_small(rstds.data(), rstd);
 }
@@ -121,7 +121,7 @@ void op::BatchNormInference::cpu(const Operand& x, const Operand& mean, const Op
   const SmallOperand<double> means(mean, channels, 0), variances(var, channels, 1);
   const Scratch<double> rstds(channels);
   for (int64_t c = 0; c < channels; ++c) rstds.data()[c] = 1.0 / std::sqrt(variances[c] + eps);
-  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, relu, out); });
+  visit_floating(x.dtype, [&]<class T>() { normalize<T>(x, means.data(), rstds.data(), weight, bias, relu, out); });
 }
 
 void op::BatchNormBackward::cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& bias,

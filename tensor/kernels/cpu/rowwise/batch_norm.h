@@ -1,4 +1,4 @@
-// What the kernels of batch normalisation and of its fusion with pooling share.
+// What the kernels of batch normalization and of its fusion with pooling share.
 #pragma once
 
 #include "tensor/core/operand.h"

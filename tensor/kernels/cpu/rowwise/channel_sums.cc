@@ -28,12 +28,12 @@ template <class C, class T> [[gnu::always_inline]] inline simd::Vec<C> read(cons
 /// Per channel in the type of the computation: the mean, and the gate where there is one (else null).
 template <class C> struct Coefficients { const C *mean, *scale, *shift; };
 
-/// `grad` where its gate is open; x is centred.
+/// `grad` where its gate is open; x is centered.
 template <bool kGated, class C>
-[[gnu::always_inline]] inline simd::Vec<C> gated(simd::Vec<C> grad, simd::Vec<C> centred, simd::Vec<C> scale,
+[[gnu::always_inline]] inline simd::Vec<C> gated(simd::Vec<C> grad, simd::Vec<C> centered, simd::Vec<C> scale,
                                                  simd::Vec<C> shift) {
   if constexpr (!kGated) return grad;
-  return centred * scale + shift <= simd::Vec<C>{} ? simd::Vec<C>{} : grad;
+  return centered * scale + shift <= simd::Vec<C>{} ? simd::Vec<C>{} : grad;
 }
 
 /// sums[c], dots[c] += over rows [first, first + rows) of channels; 4 rows meet in C before they are added in double.
@@ -61,10 +61,10 @@ void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64
       simd::Vec<C> sum{}, dot{};
       for (int64_t k = 0; k < group; ++k) {
         simd::prefetch(xs[k] + j), simd::prefetch(gs[k] + j);
-        const auto centred = read<C>(xs[k] + j * axis.in, axis.in, count) - mean;
-        const auto grad = gated<kGated, C>(read<C>(gs[k] + j * axis.out, axis.out, count), centred, scale, shift);
+        const auto centered = read<C>(xs[k] + j * axis.in, axis.in, count) - mean;
+        const auto grad = gated<kGated, C>(read<C>(gs[k] + j * axis.out, axis.out, count), centered, scale, shift);
         sum += grad;
-        dot += grad * centred;
+        dot += grad * centered;
       }
       Wide wide_sums[kParts], wide_dots[kParts];
       load_registers<double>(wide_sums, sums + j);
@@ -143,11 +143,11 @@ Size2 sum_runs(const T* g, const T* x, const Nest& outer, const NestAxis& run, i
     const T* x_run = x + walk.in();
     const T* g_run = g + walk.out();
     for_lanes<C>(run.size, [&](int64_t j, auto count) {
-      const simd::Vec<C> centred = read<C>(x_run + j * run.in, run.in, count) - mean;
-      const simd::Vec<C> grad = gated<kGated, C>(read<C>(g_run + j * run.out, run.out, count), centred,
+      const simd::Vec<C> centered = read<C>(x_run + j * run.in, run.in, count) - mean;
+      const simd::Vec<C> grad = gated<kGated, C>(read<C>(g_run + j * run.out, run.out, count), centered,
                                                  simd::splat<C>(scale), simd::splat<C>(shift));
       sum.add(grad);
-      dot.add(grad * centred);
+      dot.add(grad * centered);
     });
   }
   return {sum.total(), dot.total()};

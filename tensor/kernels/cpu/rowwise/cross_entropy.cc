@@ -47,7 +47,7 @@ template <class F> void write_scalars(const Operand& out, int64_t count, const F
   });
 }
 
-/// forward() of logits whose rows lie side by side, without smoothing.
+/// forward() of logits whose rows are interleaved in memory (classes not contiguous), without smoothing.
 template <class T>
 bool forward_in_columns(const RowView& rows, const int64_t* targets, const ClassWeights& weights,
                         const CrossEntropyRows& options, double* loss) {

@@ -1,5 +1,5 @@
-// Group normalisation: a row is one channel of one image, and a group is neighbouring rows (channels-last memory is
-// gone through pixel by pixel in place: group_norm_pixels.h). Backward sums g and g (x - mean) over each row; the
+// Group normalization: a row is one channel of one image, and a group is adjacent rows (channels-last memory is
+// processed pixel by pixel in place: group_norm_pixels.h). Backward sums g and g (x - mean) over each row; the
 // gradients of x and of the parameters are made of these.
 #include "tensor/ops/group_norm.h"
 
@@ -75,7 +75,7 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
       const double m = mean[at] = sum / count;
       each_row<Reader>(in, cut, at, [&](int64_t, const auto* row) { squares += row_squares(row, length, m); });
       const double r = rstd[at] = 1.0 / std::sqrt(squares / count + eps);
-      const Centre<C> centred(m);
+      const Centre<C> centered(m);
       Writer writer(to, at * rows, (at + 1) * rows);
       each_row<Reader>(in, cut, at, [&](int64_t i, const auto* row) {
         const double *w = weight.data() + cut.channel(i), *b = bias.data() + cut.channel(i);
@@ -84,12 +84,12 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
         const auto channel = [&](int64_t c, int64_t first) {
           const C scale = static_cast<C>(r * w[c]), shift = static_cast<C>(b[c]);
           for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
-            put_lanes(out + first + j, centred(lanes_at(row + first + j, lanes)) * scale + shift, lanes);
+            put_lanes(out + first + j, centered(lanes_at(row + first + j, lanes)) * scale + shift, lanes);
           });
         };
         each_channel(cut, channel, [&] {
           for (int64_t c = 0; c < cut.channels; ++c)
-            out[c] = centred.of(C(row[c])) * static_cast<C>(r * w[c]) + static_cast<C>(b[c]);
+            out[c] = centered.of(C(row[c])) * static_cast<C>(r * w[c]) + static_cast<C>(b[c]);
         });
         room.write_to(to_row);
         writer.next();
@@ -100,9 +100,9 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
 }
 
 /// The sum of g (x - mean) along a row.
-template <class T, class C> double centred_dot(const T* g, const T* x, int64_t n, const Centre<C>& centred) {
+template <class T, class C> double centered_dot(const T* g, const T* x, int64_t n, const Centre<C>& centered) {
   return sum_lanes<C>(n,
-                      [&](int64_t j, auto count) { return lanes_at(g + j, count) * centred(lanes_at(x + j, count)); });
+                      [&](int64_t j, auto count) { return lanes_at(g + j, count) * centered(lanes_at(x + j, count)); });
 }
 
 template <class T>
@@ -116,7 +116,7 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
     const RowRoom<T> room(cut.length());
     for (int64_t at = begin; at < end; ++at) {
-      const Centre<C> centred(mean[at]);
+      const Centre<C> centered(mean[at]);
       double level = 0, slope = 0;  // the sums of g weight and of g weight (x - mean)
       Reader g_reader(g_rows, at * rows, (at + 1) * rows);
       each_row<Reader>(x_rows, cut, at, [&](int64_t i, const auto* row) {
@@ -125,11 +125,11 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
         double *sum = sums + i * cut.channels, *dot = dots + i * cut.channels;
         const auto channel = [&](int64_t c, int64_t first) {
           sum[c] = row_sum(g_row + first, cut.pixels);
-          dot[c] = centred_dot(g_row + first, row + first, cut.pixels, centred);
+          dot[c] = centered_dot(g_row + first, row + first, cut.pixels, centered);
         };
         each_channel(cut, channel, [&] {
           for (int64_t c = 0; c < cut.channels; ++c)
-            sum[c] = static_cast<double>(g_row[c]), dot[c] = static_cast<double>(C(g_row[c]) * centred.of(C(row[c])));
+            sum[c] = static_cast<double>(g_row[c]), dot[c] = static_cast<double>(C(g_row[c]) * centered.of(C(row[c])));
         });
         for (int64_t c = 0; c < cut.channels; ++c) level += w[c] * sum[c], slope += w[c] * dot[c];
         g_reader.next();
@@ -150,13 +150,13 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
           const C scale = static_cast<C>(r * w[c]);
           for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
             const int64_t k = first + j;
-            put_lanes(out + k, lanes_at(g_row + k, lanes) * scale - a - centred(lanes_at(row + k, lanes)) * rstd_c * b,
+            put_lanes(out + k, lanes_at(g_row + k, lanes) * scale - a - centered(lanes_at(row + k, lanes)) * rstd_c * b,
                       lanes);
           });
         };
         each_channel(cut, channel, [&] {
           for (int64_t c = 0; c < cut.channels; ++c)
-            out[c] = C(g_row[c]) * static_cast<C>(r * w[c]) - a - centred.of(C(row[c])) * rstd_c * b;
+            out[c] = C(g_row[c]) * static_cast<C>(r * w[c]) - a - centered.of(C(row[c])) * rstd_c * b;
         });
         room.write_to(to_row);
         again.next(), writer.next();
@@ -180,7 +180,7 @@ void op::GroupNorm::cpu(const Operand& x, const Operand& weight, const Operand& 
   const Scratch<double> means(s.all_groups()), rstds(s.all_groups());
   visit_floating(x.dtype, [&]<class T>() {
     if (is_pixel_rows(x) && is_pixel_rows(y))
-      normalise_pixels<T>(s.pixels(x), x.data<T>(), w, b, eps, y.data<T>(), means.data(), rstds.data());
+      normalize_pixels<T>(s.pixels(x), x.data<T>(), w, b, eps, y.data<T>(), means.data(), rstds.data());
     else
       forward<T>(x, s, w, b, eps, y, means.data(), rstds.data());
   });

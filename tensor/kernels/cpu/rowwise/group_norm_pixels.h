@@ -1,4 +1,4 @@
-// Group normalisation of channels-last memory as it is: images of pixels, each a row of channels. Sums are taken
+// Group normalization of channels-last memory as it is: images of pixels, each a row of channels. Sums are taken
 // channel by channel, so that which channels a thread has changes no bit of them.
 #pragma once
 
@@ -91,7 +91,7 @@ template <class C> class ChannelTable {
     row(0)[c] = high, row(1)[c] = low == low ? low : C(0);  // an infinite mean
   }
   C* row(int64_t k) const { return values_.data() + k * channels_; }
-  template <class T, class Count> WEFT_SIMD simd::Vec<C> centred(const T* x, int64_t c, Count count) const {
+  template <class T, class Count> WEFT_SIMD simd::Vec<C> centered(const T* x, int64_t c, Count count) const {
     return (lanes_at(x, count) - lanes_at(row(0) + c, count)) - lanes_at(row(1) + c, count);
   }
 
@@ -136,7 +136,7 @@ void group_moments(const GroupedPixels& s, const T* in, int64_t groups, ChannelT
   });
   for (int64_t g = 0; g < groups; ++g) set_means(g, mean[g] = total(g, totals.data()) / count);
   channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
-    const auto value = table.centred(in + i * step + c, c, lanes);
+    const auto value = table.centered(in + i * step + c, c, lanes);
     return std::array{value * value};
   });
   for (int64_t g = 0; g < groups; ++g) variance[g] = total(g, totals.data()) / count;
@@ -146,7 +146,7 @@ void group_moments(const GroupedPixels& s, const T* in, int64_t groups, ChannelT
 
 /// x and y are the images; weight and bias have a value per channel, mean and rstd get one per image and group.
 template <class T, class Values>
-void normalise_pixels(const GroupedPixels& s, const T* x, const Values& weight, const Values& bias, double eps, T* y,
+void normalize_pixels(const GroupedPixels& s, const T* x, const Values& weight, const Values& bias, double eps, T* y,
                       double* mean, double* rstd) {
   using C = Compute<T>;
   const int64_t step = s.channels();
@@ -197,7 +197,7 @@ void pixel_gradients(const GroupedPixels& s, const T* g, const T* x, const Value
     for (int64_t c = 0; c < width; ++c) table.set_mean(c, mean[n * s.groups + (channel + c) / s.per_group]);
     detail::channel_totals<C, 2>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
       const auto value = lanes_at(gradient + i * step + c, lanes);
-      return std::array{value, value * table.centred(in + i * step + c, c, lanes)};
+      return std::array{value, value * table.centered(in + i * step + c, c, lanes)};
     });
     std::copy_n(totals.data(), width, sums + n * step + channel);
     std::copy_n(totals.data() + width, width, dots + n * step + channel);
@@ -220,7 +220,7 @@ void pixel_gradients(const GroupedPixels& s, const T* g, const T* x, const Value
       for_lanes<C>(width, [&](int64_t c, auto lanes) {
         const auto value = lanes_at(gradient + i * step + c, lanes) * lanes_at(table.row(2) + c, lanes) -
                            lanes_at(level.data() + c, lanes) -
-                           table.centred(in + i * step + c, c, lanes) * lanes_at(table.row(3) + c, lanes);
+                           table.centered(in + i * step + c, c, lanes) * lanes_at(table.row(3) + c, lanes);
         put_lanes(out + i * step + c, value, lanes);
       });
   });

@@ -35,7 +35,7 @@ template <class T> class Whole {
   const Compute<T>* data_ = nullptr;
 };
 
-/// An operand as contiguous values of its dtype, a copy where it lies otherwise; null where it is undefined or empty.
+/// An operand as contiguous values of its dtype, copied if it is not contiguous; null where it is undefined or empty.
 template <class T> class Dense {
  public:
   explicit Dense(const Operand& x, bool wanted = true) : x_(x) {
@@ -69,7 +69,7 @@ template <class T> class DenseInput : Dense<T> {
   const T* data() const { return Dense<T>::data(); }
 };
 
-/// An output likewise, put where it belongs at the end; null where it is not wanted, too.
+/// The same for an output, copied to its memory at the end; null as well where the output is not needed.
 template <class T> class DenseOutput : Dense<T> {
  public:
   explicit DenseOutput(const Operand& x, bool wanted = true) : Dense<T>(x, wanted) {}

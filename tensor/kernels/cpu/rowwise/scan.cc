@@ -1,6 +1,6 @@
 // Scans along an axis.
 //
-// Where neighbouring lines lie side by side, many advance together; of other lines whose elements are the same distance
+// Where lines are interleaved in memory, many advance together; of other lines whose elements are the same distance
 // apart a few do where that is faster; else lines are walked one by one. Sums of a line are blocked: a block is scanned
 // from zero, a register at a time, and the sum of the blocks before is added. So the blocks of a long line can go to
 // several threads, and the bits are the same.
@@ -72,7 +72,7 @@ template <class A, class C, class O> void sum_line(const C* x, int64_t length, O
   });
 }
 
-/// A line of extremes. Most elements are no new one, which is asked of many at once.
+/// Running extremes of a line. Most elements do not change the extreme, so whole registers are tested at once.
 template <class Op, class T> void extreme_line(int64_t length, T* out, int64_t* positions, const T* x) {
   constexpr int64_t kStep = 32;
   typename Op::State state = Op::start();
@@ -159,7 +159,7 @@ constexpr int64_t kFewestTiled = 8;
 /// Lines up to this long are scanned a few at a time: runs of memory (sums and all of halves, other scans), and lines
 /// with gaps, of which longer ones are faster blocked, or on several threads.
 constexpr int64_t kSerialSum = 32, kSerial = 16, kSerialWithGaps = 1 << 16;
-/// From how many neighbouring lines on they are scanned side by side. Halves of all lines are widened at once: few
+/// From how many interleaved lines on they are scanned together. Halves of all lines are widened at once: few
 /// lines that leave a part of a register empty are not worth it.
 template <class T> int64_t fewest_neighbours(const Lines& lines) {
   if (!is_half<T>) return 8;

@@ -1,4 +1,4 @@
-// The two walks of scans: many lines side by side at once, or line by line.
+// The two loops of scans: many interleaved lines at once, or line by line.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ template <class T> class LineWalk {
   T* at_;
 };
 
-/// Whether at least `fewest` lines of all operands lie side by side, one element apart.
+/// Whether at least `fewest` lines of all operands are interleaved, one element apart.
 template <class... L> bool are_neighbours(int64_t fewest, const Lines& first, const L&... others) {
   const int64_t size = first.neighbours().size;
   const auto fits = [&](const Lines& x) { return x.neighbours().size == size && x.neighbours().in == 1; };
@@ -115,8 +115,8 @@ template <class... L> bool are_even_runs(const Lines& out, const Lines& position
   return out.is_run() && positions.is_run() && out.is_even() && positions.is_even() && (true && ... && in.is_even());
 }
 
-/// Scans lines of are_even_runs() as neighbours, in tiles that are transposed on the way in and out: so lines advance
-/// in registers, whatever their length.
+/// Scans lines of are_even_runs() as if they were interleaved, in tiles that are transposed on the way in and out: so
+/// several lines advance in one register, whatever their length.
 template <class Op, class T, class O, class... L>
 void scan_in_tiles(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
   constexpr size_t N = sizeof...(L);
@@ -145,7 +145,7 @@ void scan_in_tiles(int64_t length, const Lines& out, const Lines* positions, con
   });
 }
 
-/// Scans lines that are neighbours. Elements are computed in as they lie in memory.
+/// Scans interleaved lines: elements of the same index are adjacent in memory, and are computed together.
 template <class Op, class T, class O, class... L>
 void scan_neighbours(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
   constexpr size_t N = sizeof...(L);

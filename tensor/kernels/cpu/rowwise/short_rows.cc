@@ -1,4 +1,4 @@
-// Short rows are sorted side by side, one to a lane: comparators of a network that depends on the length alone exchange
+// Short rows are sorted together, one per lane: comparators of a network that depends on the length alone exchange
 // whole registers of records.
 #include "tensor/kernels/cpu/rowwise/short_rows.h"
 
@@ -12,7 +12,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-constexpr int kRows = simd::kLanes<uint64_t>;  // side by side
+constexpr int kRows = simd::kLanes<uint64_t>;  // sorted together
 using Words = simd::Vec<uint64_t, kRows>;
 
 /// Batcher's merge exchange (Knuth, The Art of Computer Programming 3, algorithm 5.2.2M).

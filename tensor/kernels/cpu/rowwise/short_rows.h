@@ -7,7 +7,7 @@
 
 namespace weft::kernels::cpu {
 
-/// The longest rows that are sorted side by side.
+/// The longest rows that are sorted together, one per lane.
 inline constexpr int64_t kShortRow = 16;
 
 /// The rank of what is chosen from a row, by its length and its number of NaN.

@@ -1,6 +1,6 @@
 // Forward: the statistics, then each window is read once and its maximum written. Backward: each window sends its
 // gradient to one of its elements, so the sums read the gradient and the indices once and x once, and so does the pass
-// that writes dx. The normalised image and its gradient never exist in memory.
+// that writes dx. The normalized image and its gradient never exist in memory.
 #include "tensor/ops/batch_norm_pool.h"
 
 #include <cmath>
@@ -60,16 +60,16 @@ void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t ch
   });
 }
 
-/// sums and dots (of g with centred x) of one row of windows, added in double every 64 windows.
+/// sums and dots (of g with centered x) of one row of windows, added in double every 64 windows.
 template <class S, class C = Compute<S>>
 void sum_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels,
               const ChannelTable<C, 4>& table, double* sums, double* dots) {
   constexpr int N = simd::kLanes<C>;
   using I = IndexLane<C>;
-  const bool neighbours = g.channel == 1;
+  const bool contiguous = g.channel == 1;
   with_counts(window.height, window.width, [&]<int A, int B>() {
     const int64_t rows = A ? A : window.height, columns = B ? B : window.width;
-    for_each_vector<N>(channels, neighbours, [&]<bool kFull>(int64_t c, int count) {
+    for_each_vector<N>(channels, contiguous, [&]<bool kFull>(int64_t c, int count) {
       const auto mean = table.at(1, c);
       for (int64_t first = 0; first < width; first += 64) {
         simd::Vec<C> sum{}, dot{};
@@ -101,10 +101,10 @@ void backward_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window,
                    int64_t channels, const ChannelTable<C, 4>& table, Image<S> dx) {
   constexpr int N = simd::kLanes<C>;
   using I = IndexLane<C>;
-  const bool neighbours = g.channel == 1;
+  const bool contiguous = g.channel == 1;
   with_counts(window.height, window.width, [&]<int A, int B>() {
     const int64_t rows = A ? A : window.height, columns = B ? B : window.width;
-    for_each_vector<N>(channels, neighbours, [&]<bool kFull>(int64_t c, int count) {
+    for_each_vector<N>(channels, contiguous, [&]<bool kFull>(int64_t c, int count) {
       const auto mean_g = table.at(0, c), mean = table.at(1, c), slope = table.at(2, c), scale = table.at(3, c);
       for (int64_t w = 0; w < width; ++w) {
         const auto grad = load_channels<kFull, C, N>(g.at(h, w) + c * g.channel, g.channel, count);

@@ -9,7 +9,7 @@
 
 namespace weft::kernels::cpu {
 
-/// Channels that are gone through together: those of a line of memory, in as many registers as it takes.
+/// Channels that are processed together: those of one cache line, in as many registers as it takes.
 template <class T> inline constexpr int kChannels = 64 / static_cast<int>(sizeof(T));
 template <class T> inline constexpr int kParts = kChannels<T> / simd::kLanes<T>;
 /// Pixels whose sums stay in registers.

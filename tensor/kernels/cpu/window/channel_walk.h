@@ -1,5 +1,5 @@
 // How convolutions whose channels meet few others (depthwise, narrow groups) go through their images: bands of
-// neighbouring pixels go down the image before they go along it, so that the lines of a window are in the first-level
+// adjacent pixels go down the image before they go along it, so that the lines of a window are in the first-level
 // cache, and the pixels of a band that read alike are one run.
 #pragma once
 
@@ -31,7 +31,7 @@ struct Run {
   int64_t to, to_step, count;
   int64_t from, from_step;
   int64_t taps, at_step, tap, tap_step;
-  /// Neighbouring pixels read what lies side by side.
+  /// Adjacent pixels read adjacent pixels.
   bool slides() const { return from_step == 1 && at_step == 1; }
 };
 
@@ -58,7 +58,7 @@ inline bool continues(const Run& run, const Run& next) {
          (run.count == 1 || step == run.from_step);
 }
 
-/// Runs of neighbouring pixels, which go down the image together.
+/// Runs of adjacent pixels, which go down the image together.
 using Band = std::vector<Run>;
 
 /// The pixels of a line; those that read alike are `period` apart.
@@ -104,7 +104,7 @@ struct Walk {
   Links depths, lines;
   std::vector<Band> bands;
 
-  /// Elements of either side from what is gone through to what comes after: the next line, or pixels of the same one.
+  /// How many elements ahead each side is prefetched: the next line, or later pixels of the same one.
   int64_t ahead() const { return (to_size[1] > 1 ? from_size[2] : 16) * channels; }
   int64_t to_ahead() const { return (to_size[1] > 1 ? to_size[2] : 16) * channels; }
   int64_t parts() const { return batch * to_size[0] * static_cast<int64_t>(bands.size()) * to_size[1]; }
@@ -131,7 +131,7 @@ struct Walk {
   }
 };
 
-/// Pixels of a line that are gone through together: with the lines of their windows they fit the L1 cache.
+/// Pixels of a line that are processed together: with the lines of their windows they fit the L1 cache.
 inline int64_t most_pixels(const ConvShape& s, int64_t bytes) {
   return std::max<int64_t>(8, 24576 / (s.channels * bytes * std::min<int64_t>(s.kernel[1], 3)) / 8 * 8);
 }
@@ -168,8 +168,8 @@ template <class T, class F> void for_blocks(int64_t pixels, const F& f) {
   if (i < pixels) f(std::integral_constant<int, 1>{}, i);
 }
 
-/// Asks for the memory of pixels; it may lie beyond the image.
-template <class T> WEFT_SIMD void ask_for(const T* pixel, int64_t step, int64_t pixels) {
+/// Prefetches pixels; they may lie beyond the image.
+template <class T> WEFT_SIMD void prefetch_pixels(const T* pixel, int64_t step, int64_t pixels) {
 #pragma GCC unroll 8
   for (int64_t p = 0; p < pixels; ++p) __builtin_prefetch(pixel + p * step);
 }

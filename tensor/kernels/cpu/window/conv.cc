@@ -84,7 +84,7 @@ bool prefers_taps_for_weights(const ConvShape& s) {
 
 /// The images of a convolution as its kernels read them. A 1 x 1 convolution with a stride reads only every stride-th
 /// pixel: of images that must be copied anyway, only those pixels are copied, and the convolution of the copy has
-/// stride 1. (The copy is row-major at first: the transposition to channels-last needs neighbouring pixels.)
+/// stride 1. (The copy is row-major at first: the transposition to channels-last needs contiguous pixels.)
 class ReadImages {
  public:
   ReadImages(const Operand& x, ConvShape& s) : operand_(x) {

@@ -19,7 +19,7 @@ template <int kInputs, bool kRelu> struct Finish {
   }
 };
 
-/// y in place, for convolutions that know nothing of what follows them.
+/// Scale, shift, residual and relu applied to y in place, after convolutions whose kernels do not fuse them.
 template <class T>
 void finish(const Operand& y, const Operand& scale, const Operand& shift, const Operand& residual, bool relu) {
   using C = Compute<T>;
@@ -74,8 +74,8 @@ ConvShape shape_for(const Shape& images, const Operand& weight, const ConvOption
 namespace weft {
 using namespace kernels::cpu;
 
-/// f32 that takes Winograd's filtering is finished on the way out of it; all else in a second pass over the result. A
-/// weight that is prepacked for oneDNN spares it the way into oneDNN's layout.
+/// In f32, Winograd's output transform applies scale, shift and residual as well; other kernels need a second pass over
+/// the result. A weight that is prepacked for oneDNN is not reordered again.
 void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift,
                          const Operand& residual, const Operand& packed, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);

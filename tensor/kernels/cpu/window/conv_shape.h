@@ -40,8 +40,9 @@ struct ConvShape : ConvOptions {
 /// Strides of a weight under its logical (O, C / groups, kd, kh, kw) shape.
 using WeightStrides = std::array<int64_t, 5>;
 
-/// What becomes of a convolution's results on their way to memory: relu(y scale + shift + residual), without the parts
-/// that are null, and relu where asked for. scale and shift have a value for each filter, the residual lies as y.
+/// What a convolution computes of its results before it writes them: relu(y scale + shift + residual), without the
+/// parts that are null, and relu only where it is set. scale and shift have a value for each filter; the residual has
+/// the layout of y.
 struct ConvFinish {
   const float* scale = nullptr;
   const float* shift = nullptr;

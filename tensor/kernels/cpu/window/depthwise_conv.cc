@@ -1,5 +1,5 @@
-// A block of neighbouring pixels at a time, register by register of their channels: the window's elements of a register
-// are read once for all pixels of the block, and where neighbouring pixels share what they read, that as well.
+// A block of adjacent pixels at a time, register by register of their channels: the window's elements of a register are
+// read once for all pixels of the block, and so are pixels that the windows of adjacent pixels share.
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 
 #include <algorithm>
@@ -95,8 +95,8 @@ template <class T> struct LinkedSums {
             sums[p] = j > 0              ? line_at(out + p * out_step + c, count)
                       : start != nullptr ? line_at(start + c, count)
                                          : Line{};
-          if (!window.empty()) ask_for(first + window.back().from * channels + c + ahead, steps[0], P);
-          ask_for(out + c + to_ahead, out_step, P);
+          if (!window.empty()) prefetch_pixels(first + window.back().from * channels + c + ahead, steps[0], P);
+          prefetch_pixels(out + c + to_ahead, out_step, P);
           if (run.taps > 0)
             for (const WindowLine& line : window) {
               const T *row = first + line.from * channels + c, *at = tap + line.tap * kChannels<T> + c * taps;
@@ -137,8 +137,8 @@ template <class T> struct WeightSums {
     T* tap = sums + (run.tap + j * run.tap_step) * kChannels<T>;
     for_lines<T>(
         channels, [&](int64_t c, auto count) __attribute__((always_inline)) {
-          if (!window.empty()) ask_for(first + window.back().from * channels + c + ahead, steps[0], P);
-          ask_for(g + c + to_ahead, g_step, P);
+          if (!window.empty()) prefetch_pixels(first + window.back().from * channels + c + ahead, steps[0], P);
+          prefetch_pixels(g + c + to_ahead, g_step, P);
           Line grads[P];
 #pragma GCC unroll 8
           for (int p = 0; p < P; ++p) grads[p] = line_at(g + p * g_step + c, count);

@@ -1,5 +1,5 @@
 // Depthwise convolution: every channel has a filter of its own, so that there is nothing to multiply as matrices.
-// Channels are neighbours, and vectors of them go through the window.
+// Channels are contiguous, and vectors of them go through the window.
 //
 // T is float or double; one group, one channel and one filter each; images are dense and channels-last, the weight has
 // any strides. No size is 0. The same bits at any thread count.

@@ -42,7 +42,7 @@ struct Cut {
   int64_t columns(const ConvShape& s, int64_t results) const { return (results - 1) * s.stride[2] + s.kernel[2]; }
 };
 
-/// Neighbouring results of a line. Pieces go down the image before they go along it.
+/// Adjacent results of a line. Pieces go down the image before they go along it.
 struct Piece {
   int64_t image, line, first, count;
   Piece(const ConvShape& s, const Cut& cut, int64_t i)

@@ -79,7 +79,7 @@ template <class T> struct ImageGradients {
         });
     for (int axis = 0; axis < kAxes; ++axis) out[axis] = simd::fold_lanes<Add, T, simd::kLanes<T>>(sums[axis]);
   }
-  /// Adds the gradients of the points [first, end): what one point reads is asked for once for both.
+  /// Adds the gradients of the points [first, end): the pixels that a point reads are prefetched once for both.
   template <bool kImage, bool kGrid> void add(const Sampling<T>& s, int64_t first, int64_t end) const {
     for (int64_t p = first; p < end; ++p) {
       PointTaps<T> taps;
@@ -148,7 +148,7 @@ template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const 
 template <class S, class T>
 void sample(const Sampling<T>& s, const Operand& x, const T* coordinates, const Operand& out) {
   if (is_narrow(s, x, out))
-    return s.with_neighbours([&]<int K>() { grid::sample_narrow<K, S>(s, x, coordinates, out); });
+    return s.with_neighbors([&]<int K>() { grid::sample_narrow<K, S>(s, x, coordinates, out); });
   const int64_t images = x.size(0), grid = s.points * s.axes, points = s.points * s.channels;
   if (divides_by_images(images))
     return parallel_for(images, 1, [&](int64_t n, int64_t end) {
@@ -231,7 +231,7 @@ template <class S, class T>
 void gradients(const Sampling<T>& s, const Operand& g, const Operand& x, const T* coordinates, const Operand* dx,
                T* of_grid) {
   if (is_narrow(s, x, g) && grid::has_short_offsets(dx == nullptr ? x : *dx)) {
-    s.with_neighbours([&]<int K>() {
+    s.with_neighbors([&]<int K>() {
       if (dx != nullptr) grid::narrow_gradient_of_images<K, S>(s, g, coordinates, *dx);
       if constexpr (K > 1)
         if (of_grid != nullptr) grid::narrow_gradient_of_grid<K, S>(s, g, x, coordinates, of_grid);

@@ -26,13 +26,13 @@ inline bool has_short_offsets(const Operand& x) {
 
 /// The K x K pixels that a block of points reads: pixel K i + j is row i, column j.
 template <class T, int K> struct Pixels {
-  static constexpr int64_t kBlock = Neighbours<T, K>::kBlock;
+  static constexpr int64_t kBlock = Neighbors<T, K>::kBlock;
   static constexpr int32_t kOutside = std::numeric_limits<int32_t>::min();  // further than any pixel
-  Neighbours<T, K> columns, rows;
+  Neighbors<T, K> columns, rows;
   int32_t at[K * K][kBlock];
 
   void read(const Sampling<T>& s, const T* points, int64_t count, int64_t line, int64_t column) {
-    s.template neighbours<K>(points, count, line, column, columns, rows);
+    s.template neighbors<K>(points, count, line, column, columns, rows);
     for (int i = 0; i < K; ++i)
       for (int j = 0; j < K; ++j)
         for (int64_t k = 0; k < count; ++k) {
@@ -135,12 +135,12 @@ template <int K, class S, class T>
 void scatter_plane(const Sampling<T>& s, const S* g, int64_t step, const T* coordinates, int64_t line, int64_t column,
                    T* to) {
   constexpr int64_t kBlock = Pixels<T, K>::kBlock;
-  Neighbours<T, K> columns, rows;
+  Neighbors<T, K> columns, rows;
   T gradient[kBlock], parts[K * K][kBlock];
   int32_t at[K * K][kBlock];
   for (int64_t first = 0; first < s.points; first += kBlock) {
     const int64_t count = std::min(kBlock, s.points - first);
-    s.template neighbours<K>(coordinates + first * 2, count, line, column, columns, rows);
+    s.template neighbors<K>(coordinates + first * 2, count, line, column, columns, rows);
     for (int64_t k = 0; k < count; ++k) gradient[k] = static_cast<T>(g[(first + k) * step]);
     for (int i = 0; i < K; ++i)
       for (int j = 0; j < K; ++j)

@@ -26,7 +26,7 @@ template <class T> struct AxisTaps {
 
 /// The K pixels that each of many points reads along an axis, with weights and their derivatives by the grid's value.
 /// One outside of the image counts as the first pixel, with a weight of 0.
-template <class T, int K> struct Neighbours {
+template <class T, int K> struct Neighbors {
   static constexpr int64_t kBlock = 128;
   int32_t at[K][kBlock], inside[K][kBlock];
   T weight[K][kBlock], slope[K][kBlock];
@@ -48,14 +48,14 @@ template <class T> class Axis {
   }
 
   /// Of the interpolation that reads K pixels, at every second of 2 `count` values; pixels are `step` apart.
-  template <int K> void neighbours(const T* values, int64_t count, int64_t step, Neighbours<T, K>& out) const {
+  template <int K> void neighbors(const T* values, int64_t count, int64_t step, Neighbors<T, K>& out) const {
     T at[kBlock], slope[kBlock];  // in whole registers
     const Axis axis = *this;      // no part of what is written
     for (int64_t k = 0; k < count; ++k) at[k] = axis.in_pixels(values[2 * k]).at;
     std::fill_n(slope, count, axis.in_pixels(0).slope);
-    if constexpr (K == 4) return cubic_neighbours(at, slope, count, step, out);
+    if constexpr (K == 4) return cubic_neighbors(at, slope, count, step, out);
     pad(at, slope, count);
-    if constexpr (K == 2) return linear_neighbours(at, slope, count, step, out);
+    if constexpr (K == 2) return linear_neighbors(at, slope, count, step, out);
     for (int64_t k = 0; k < count; ++k) at[k] = std::nearbyint(at[k]);
     for (int64_t k = 0; k < count; k += N) put(k, 0, simd::load<T>(at + k), Lanes{} + 1, Lanes{}, step, out);
   }
@@ -72,12 +72,12 @@ template <class T> class Axis {
 
  private:
   static constexpr int N = simd::kLanes<T>;
-  static constexpr int64_t kBlock = Neighbours<T, 1>::kBlock;
+  static constexpr int64_t kBlock = Neighbors<T, 1>::kBlock;
   using Lanes = simd::Vec<T>;
 
-  /// N points' neighbour number `side`.
+  /// N points' neighbor number `side`.
   template <int K>
-  void put(int64_t k, int side, Lanes pixel, Lanes weight, Lanes slope, int64_t step, Neighbours<T, K>& out) const {
+  void put(int64_t k, int side, Lanes pixel, Lanes weight, Lanes slope, int64_t step, Neighbors<T, K>& out) const {
     const Lanes zero{};
     const auto inside = (pixel >= 0) & (pixel <= last_);
     const auto number = simd::convert_lanes<int32_t, N>(inside ? pixel : zero) * static_cast<int32_t>(step);
@@ -87,7 +87,7 @@ template <class T> class Axis {
     simd::store<T>(out.slope[side] + k, inside ? slope : zero);
   }
 
-  void linear_neighbours(const T* at, const T* slope, int64_t count, int64_t step, Neighbours<T, 2>& out) const {
+  void linear_neighbors(const T* at, const T* slope, int64_t count, int64_t step, Neighbors<T, 2>& out) const {
     for (int64_t k = 0; k < count; k += N) {
       const Lanes coordinate = simd::load<T>(at + k), turn = simd::load<T>(slope + k), zero{};
       // Within reach of integers: what is far outside, and NaN, is outside.
@@ -99,7 +99,7 @@ template <class T> class Axis {
     }
   }
 
-  void cubic_neighbours(const T* at, const T* slope, int64_t count, int64_t step, Neighbours<T, 4>& out) const {
+  void cubic_neighbors(const T* at, const T* slope, int64_t count, int64_t step, Neighbors<T, 4>& out) const {
     T low[kBlock], pixel[kBlock], none[kBlock];
     for (int64_t k = 0; k < count; ++k) low[k] = std::floor(at[k]);
     for (int side = 0; side < 4; ++side) {
@@ -178,7 +178,7 @@ template <class T> class Axis {
     return {at < 0 ? T(0) : at > last_ ? last_ : at, moves ? coordinate.slope : T(0)};
   }
 
-  /// Its mirror image between the centres of the outer pixels, or between their edges.
+  /// Its mirror image between the centers of the outer pixels, or between their edges.
   [[gnu::always_inline]] Coordinate<T> reflected(const Coordinate<T>& coordinate) const {
     const T edge = options_.align_corners ? T(0) : T(0.5), span = last_ + 2 * edge;
     if (span <= 0) return {coordinate.at * 0, 0};
@@ -263,16 +263,16 @@ template <class T> class Sampling {
     weight[0] = (1 - h) * (1 - w), weight[1] = (1 - h) * w, weight[2] = h * (1 - w), weight[3] = h * w;
   }
 
-  /// The neighbours of `count` points, kBlock at most, by column and by row, in images whose pixels lie so.
+  /// The neighbors of `count` points, kBlock at most, by column and by row, in images whose pixels lie so.
   template <int K>
-  void neighbours(const T* coordinates, int64_t count, int64_t line, int64_t column, Neighbours<T, K>& columns,
-                  Neighbours<T, K>& rows) const {
-    columns_.template neighbours<K>(coordinates, count, column, columns);
-    lines_.template neighbours<K>(coordinates + 1, count, line, rows);
+  void neighbors(const T* coordinates, int64_t count, int64_t line, int64_t column, Neighbors<T, K>& columns,
+                 Neighbors<T, K>& rows) const {
+    columns_.template neighbors<K>(coordinates, count, column, columns);
+    lines_.template neighbors<K>(coordinates + 1, count, line, rows);
   }
   bool is_bicubic() const { return mode_ == Interpolation::bicubic; }
   /// f.operator()<K>() with the pixels that points read along an axis.
-  template <class F> void with_neighbours(const F& f) const {
+  template <class F> void with_neighbors(const F& f) const {
     if (mode_ == Interpolation::nearest) return f.template operator()<1>();
     if (is_bicubic()) return f.template operator()<4>();
     f.template operator()<2>();

@@ -73,8 +73,8 @@ template <int kGroup> struct GroupedSums {
           Lanes sums[P];
 #pragma GCC unroll 8
           for (int p = 0; p < P; ++p) sums[p] = start != nullptr ? lanes_at<float>(start + c, count) : Lanes{};
-          if (!window.empty()) ask_for(first + window.back().from * channels + c + ahead, step, P);
-          ask_for(out + c + to_ahead, out_step, P);
+          if (!window.empty()) prefetch_pixels(first + window.back().from * channels + c + ahead, step, P);
+          prefetch_pixels(out + c + to_ahead, out_step, P);
           for (const WindowLine& line : window)
             for (int64_t k = 0; k < run.taps; ++k) {
               const float* row = first + (line.from + k * run.at_step) * channels + c;
@@ -139,8 +139,8 @@ template <int kGroup> struct GroupedWeightSums {
           channels, [&](int64_t c, auto count) __attribute__((always_inline)) {
             const float *first = x + run.from * channels + c, *g = grad + (line + run.to) * channels + c;
             if (window.empty()) return;
-            ask_for(first + window.back().from * channels + ahead, run.from_step * channels, run.count);
-            ask_for(g + to_ahead, run.to_step * channels, run.count);
+            prefetch_pixels(first + window.back().from * channels + ahead, run.from_step * channels, run.count);
+            prefetch_pixels(g + to_ahead, run.to_step * channels, run.count);
             for (const WindowLine& in : window)
               for (int64_t k = 0; k < run.taps; ++k)
                 tap(run, first + (in.from + k * run.at_step) * channels, g, count,

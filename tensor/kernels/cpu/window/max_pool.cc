@@ -23,14 +23,14 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
   using C = Compute<S>;
   using I = IndexLane<C>;
   constexpr int N = simd::kLanes<C>;
-  const bool neighbours = x.channel == 1 && out.channel == 1 && indices.channel == 1;
+  const bool contiguous = x.channel == 1 && out.channel == 1 && indices.channel == 1;
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
     // The first element of the window wins where all are -inf.
     const bool any = a0 != a1 && b0 != b1;
     const I start = any ? static_cast<I>(a0->tap * kernel_width + b0->tap) : static_cast<I>(kNoIndex<Index>);
     with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
-      for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+      for_each_vector<N>(channels, contiguous, [=]<bool kFull>(int64_t c, int count) {
         auto best = simd::splat<C, N>(-std::numeric_limits<C>::infinity());
         auto index = simd::splat<I, N>(start);
         for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
@@ -112,19 +112,19 @@ void line_of_few_channels(Image<S> x, const Link* a0, const Link* a1, const Wind
   }
 }
 
-/// One row of the gradient; [a0, a1) are the rows of windows that hold it. Each pixel asks the windows that hold it,
-/// so that no two threads write to one element.
+/// One row of the gradient; [a0, a1) are the rows of windows that hold it. Each pixel collects from the windows
+/// that hold it, so that no two threads write to one element.
 template <class S, class Index>
 void line_of_gradient(Image<S> grad, Image<Index> indices, const Link* a0, const Link* a1, const Links& columns,
                       int64_t kernel_width, int64_t channels, int64_t width, Image<S> grad_x, int64_t h) {
   using C = Compute<S>;
   using I = IndexLane<C>;
   constexpr int N = simd::kLanes<C>;
-  const bool neighbours = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
+  const bool contiguous = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
     with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
-      for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+      for_each_vector<N>(channels, contiguous, [=]<bool kFull>(int64_t c, int count) {
         simd::Vec<C, N> sum{};
         for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
           for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
@@ -149,11 +149,11 @@ void line_of_tiles(Image<S> grad, Image<Index> indices, Size2 window, int64_t ch
   using C = Compute<S>;
   using I = IndexLane<C>;
   constexpr int N = simd::kLanes<C>;
-  const bool neighbours = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
+  const bool contiguous = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
   const int64_t rows = window.height, columns = window.width;
   with_counts(rows, columns, [=]<int A, int B>() {
     for (int64_t w = 0; w < width; ++w)
-      for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+      for_each_vector<N>(channels, contiguous, [=]<bool kFull>(int64_t c, int count) {
         const auto value = load_channels<kFull, C, N>(grad.at(h, w) + c * grad.channel, grad.channel, count);
         const auto index = load_channels<kFull, I, N>(indices.at(h, w) + c * indices.channel, indices.channel, count);
         for (int64_t a = 0; a < (A ? A : rows); ++a)
@@ -222,7 +222,7 @@ void scatter_channel(const Image<S>& grad, const Image<Index>& indices, const St
   }
 }
 
-/// Channels that are no neighbours, one by one.
+/// Channels that are not contiguous, one by one.
 template <class S, class Index>
 void gradient_by_channels(const Operand& grad, const Operand& indices, const Operand& grad_x,
                           const MaxWindows& windows) {

@@ -178,14 +178,14 @@ bool is_wrong_for_data(DataType type, const ConvShape& s) {
   return type == DataType::bf16 && s.taps() == 1 && s.group_filters() % 2 != 0;
 }
 
-/// oneDNN 2.6's AVX-512 kernel of weights' gradients of volumes reads uninitialised memory where the depth is strided,
+/// oneDNN 2.6's AVX-512 kernel of weights' gradients of volumes reads uninitialized memory where the depth is strided,
 /// padded by more than a stride and hardly longer than a window. The condition holds for a few sizes more than those.
 bool is_wrong_for_weights_of_volumes(const ConvShape& s) {
   const int64_t window = (s.kernel[0] - 1) * s.dilation[0] + 1;
   return !s.is_flat() && s.stride[0] > 1 && s.padding[0] >= s.stride[0] && s.in[0] <= window + s.stride[0];
 }
 
-/// oneDNN 2.6's bf16 kernel of weights' gradients reads uninitialised memory where windows are dilated, and where along
+/// oneDNN 2.6's bf16 kernel of weights' gradients reads uninitialized memory where windows are dilated, and where along
 /// some padded axis no window lies inside of the image.
 bool is_wrong_for_weights(DataType type, const ConvShape& s) {
   if (is_wrong_for_weights_of_volumes(s)) return true;
@@ -199,8 +199,9 @@ bool is_wrong_for_weights(DataType type, const ConvShape& s) {
   return false;
 }
 
-/// oneDNN 2.6's bf16 kernels multiply channels in pairs, and the pixels of few channels together: an odd channel's
-/// partner, and what lies beside a window, are multiplied by zeros, which makes NaN of NaN and infinities.
+/// oneDNN 2.6's bf16 kernels multiply channels in pairs, and the pixels of few channels together: the
+/// value paired with an odd channel, and pixels next to a window, are multiplied by zeros, so that NaN and infinities
+/// there give NaN.
 bool meets_zeros(const ConvShape& s) { return s.group_channels() % 2 != 0 || s.group_channels() <= 4; }
 
 bool all_finite(const BFloat16* x, int64_t count) {

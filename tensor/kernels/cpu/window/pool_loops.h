@@ -1,7 +1,7 @@
 // What the pools share: which pixels a window holds, which windows hold a pixel, and channels as vectors. weft's own
 // loops: oneDNN's lose NaN and -inf.
 //
-// Tensors are (N, C, H, W), any strides. Fast where channels are neighbours (channels-last); results have the same bits
+// Tensors are (N, C, H, W), any strides. Fast where channels are contiguous (channels-last); results have the same bits
 // at any thread count.
 #pragma once
 
@@ -69,8 +69,8 @@ template <class F> void for_each_row(const Shape& shape, int64_t taps, F&& f) {
   });
 }
 
-/// Calls f.operator()<kFull>(first channel, how many) for vectors of N channels; kFull where all N are there and
-/// neighbours.
+/// Calls f.operator()<kFull>(first channel, how many) for vectors of N channels; kFull where there are N, all
+/// contiguous.
 template <int N, class F> inline void for_each_vector(int64_t channels, bool neighbours, F&& f) {
   int64_t c = 0;
   if (neighbours)

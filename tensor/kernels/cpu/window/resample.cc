@@ -80,7 +80,7 @@ template <class T> class ColumnTable {
   std::vector<T> weight_;
 };
 
-/// Images as lines of pixels, each of `values` neighbouring numbers: (images, height, width, values), dense. Elements
+/// Images as lines of pixels, each of `values` contiguous numbers: (images, height, width, values), dense. Elements
 /// are S, computed in T: lines of bf16 and f16 are widened when they are read.
 template <class S> class Resampling {
  public:
@@ -177,7 +177,7 @@ bool copies_pixels(const AxisMap& map) {
 }
 
 /// Whether row-major planes of many channels are better copied: their short lines, or the many weights of a cubic map,
-/// take longer than two copies, and channels that lie side by side fill registers.
+/// take longer than two copies, and contiguous channels fill registers.
 template <class S> bool prefers_channels_last(const AxisMap& columns, int64_t channels) {
   constexpr int64_t kMany = 16, kShortLine = is_half<S> ? 32 : 12;
   return channels >= kMany && !copies_pixels(columns) &&

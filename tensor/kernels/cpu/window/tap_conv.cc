@@ -84,7 +84,7 @@ template <class T, class F> void for_column_blocks(int64_t items, int64_t column
 }
 
 /// The weight tap by tap as matrices (channels, filters) that products take as they are: the weight itself where
-/// channels or filters are neighbours in memory, else a buffer (channels, taps, filters).
+/// channels or filters are contiguous, else a buffer (channels, taps, filters).
 template <class T> class TapWeight {
  public:
   TapWeight(const ConvShape& s, const WeightStrides& strides)
@@ -191,7 +191,7 @@ template <class T> void clear(const Matrix<T>& m) {
     for (int64_t j = 0; j < m.columns; ++j) m.data[i * m.row_stride + j * m.column_stride] = T(0);
 }
 
-/// out = columns [j, j + out.columns) of a b, where out has neighbouring rows or columns; of halves all columns.
+/// out = columns [j, j + out.columns) of a b, where out has a row or column stride of 1; of halves all columns.
 void columns_of_gradient(const Matrix<const float>& a, const Matrix<const float>& b, int64_t j,
                          const Matrix<float>& out) {
   if (out.column_stride == 1) return packed_gemm_block<float>(a, b, 0, j, out);
@@ -250,7 +250,7 @@ template <class T>
 void tap_conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_weight,
                                const WeightStrides& strides) {
   const TapWeight<T> w(s, strides);
-  // Products of bf16 run side by side, one for each tap.
+  // Products of bf16 run in parallel, one for each tap.
   for_tap_groups(s, is_half<T> ? 8 * kGathered : kGathered, [&](const TapGroup& group) {
     const Scratch<T> in(group.rows() * s.channels), out(group.rows() * s.filters);
     gather(group.in, x, s.channels, in.data());

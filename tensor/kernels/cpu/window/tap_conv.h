@@ -1,7 +1,7 @@
 // Convolution tap by tap: for each element of the window one product (pixels, channels) x (channels, filters) over just
 // those pixels whose window element lies inside of the image. Many channels on few pixels are two to three times faster
 // this way than in oneDNN: most elements of a 3 x 3 window over 2 x 2 pixels are padding, and the weight is read once,
-// without a reorder where its channels or filters are neighbours in memory.
+// without a reorder where its channels or filters are contiguous.
 //
 // f32, or bf16 on CPUs that multiply it, with sums in f32; one group, height and width only; images dense and
 // channels-last, the weight with any strides that do not overlap. No size is 0.

@@ -301,7 +301,7 @@ class Filters {
       const float* g = data + r * t.from_stride;
       int64_t row = t.from_stride;
       Size3 tap(0, t.strides[1], t.strides[2]);
-      if (t.to_stride != 1) {  // taps side by side with neighbouring channels of `to`
+      if (t.to_stride != 1) {  // copied tap by tap, with contiguous channels of `to`
         for (int a = 0; a < part.rows; ++a)
           for (int b = 0; b < part.columns; ++b)
             copy_matrix_serial<float, float>({g + a * tap[1] + b * tap[2], rows, columns, t.from_stride, t.to_stride},
