@@ -22,9 +22,10 @@ LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size)
 void LoaderCore::check() const {
   if (options_.batch_size < 1)
     throw Error(text("DataLoader: batch_size must be at least 1, not ", options_.batch_size));
-  if (options_.prefetch < 0) throw Error(text("DataLoader: prefetch cannot be ", options_.prefetch));
-  if (options_.workers < 0) throw Error(text("DataLoader: workers cannot be ", options_.workers));
-  if (dataset_size_ < 0) throw Error(text("DataLoader: a dataset of size ", dataset_size_));
+  if (options_.prefetch < 0) throw Error(text("DataLoader: prefetch must be 0 or more, not ", options_.prefetch));
+  if (options_.workers < 0) throw Error(text("DataLoader: workers must be 0 or more, not ", options_.workers));
+  if (dataset_size_ < 0)
+    throw Error(text("DataLoader: the size of the dataset must be 0 or more, not ", dataset_size_));
   if (options_.shuffle && options_.sampler.defined())
     throw Error("DataLoader: a sampler gives the order itself; leave shuffle out");
   if (options_.batch_sampler.defined() &&

@@ -212,7 +212,9 @@ int Communicator::reserve_tags(int count) {
   const size_t found = first_of_all(std::move(unused));
   if (found == tags_.size()) {
     const int first = tags_.empty() ? kReservedTags : tags_.back().first + tags_.back().count;
-    if (first + count > kLastTag) throw DistributedError("more than 24,000 buckets at a time in one process");
+    if (first + count > kLastTag + 1)
+      throw DistributedError(text(first - kReservedTags + count, " gradient buckets at a time, but there are tags for ",
+                                  kLastTag + 1 - kReservedTags, "; make bucket_bytes larger"));
     tags_.push_back({first, count, true});
   }
   tags_[found].is_free = false;

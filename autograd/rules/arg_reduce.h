@@ -1,7 +1,7 @@
 // Rules of extrema with positions: the element at the returned position gets the gradient.
 #pragma once
 
-#include "autograd/rules/choice_formula.h"
+#include "autograd/rules/choice_rule.h"
 #include "tensor/ops/arg_reduce.h"
 
 namespace weft::autograd {

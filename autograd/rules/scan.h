@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "autograd/rule.h"
-#include "autograd/rules/choice_formula.h"
+#include "autograd/rules/choice_rule.h"
 #include "tensor/adjoints/scan.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"

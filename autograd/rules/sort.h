@@ -1,7 +1,7 @@
 // Rules of sorts and selections: a selected element gets the gradient of its result.
 #pragma once
 
-#include "autograd/rules/choice_formula.h"
+#include "autograd/rules/choice_rule.h"
 #include "tensor/ops/sort.h"
 
 namespace weft::autograd {

@@ -38,7 +38,7 @@ BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
   list.add_unless(true, "affine", options.affine);
   describe(list.add_unless(true, "track_running_stats", options.track_running_stats).line());
   register_channels(options.num_features, options.affine, options.track_running_stats, options.dtype);
-  state().is_batch_norm = true;  // update_bn() looks for it
+  mark_as_batch_norm();
 }
 
 void BatchNorm::check_features(const Tensor& x) const {

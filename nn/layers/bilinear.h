@@ -17,7 +17,7 @@ struct BilinearOptions {
 /// a (..., in1) and b (..., in2) -> (..., out). weight is (out, in1, in2) and bias is (out). Both are initialized
 /// uniformly in [-1 / sqrt(in1), 1 / sqrt(in1)), as in PyTorch. ShapeError unless a and b have the same axes before the
 /// last.
-class Bilinear : public Module {
+class Bilinear : public Layer<Bilinear> {
  public:
   explicit Bilinear(const BilinearOptions& options);
   Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features, const BilinearOptions& options = {})
@@ -26,10 +26,6 @@ class Bilinear : public Module {
                                     out_features)) {}
   Tensor forward(const Tensor& a, const Tensor& b) const;
   Bilinear remake() const;
-  Tensor operator()(const Tensor& a, const Tensor& b) const {
-    return in_layer(
-        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y); }, a, b);
-  }
 
   Tensor weight() const { return weight_; }
   /// Undefined if the layer has no bias.

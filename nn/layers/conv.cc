@@ -30,7 +30,7 @@ template <class Options> void check_common(const Options& o) {
 
 template <class Sizes> void check(const ConvLayerOptions<Sizes>& o) {
   check_common(o);
-  if (o.padding.is_same && o.stride != Sizes(1)) throw ShapeError("padding `same` needs stride 1");
+  weft::detail::check_padding(o.padding, o.stride);
 }
 
 template <class Sizes> void check(const ConvTransposeLayerOptions<Sizes>& o) {

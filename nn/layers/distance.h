@@ -12,11 +12,11 @@ struct PairwiseDistanceOptions {
   bool keepdim = false;
 };
 struct CosineSimilarityOptions {
-  int64_t dim = 1;
+  int64_t axis = 1;
   double eps = 1e-8;  // lower bound of the norms
 };
 
-class PairwiseDistance : public Module {
+class PairwiseDistance : public Layer<PairwiseDistance> {
  public:
   explicit PairwiseDistance(const PairwiseDistanceOptions& options = {}) : options_(options) {
     describe(text("p=", options.p, ", eps=", options.eps, options.keepdim ? ", keepdim=true" : ""));
@@ -25,26 +25,20 @@ class PairwiseDistance : public Module {
     return pairwise_distance(a, b, options_.p, options_.eps, options_.keepdim ? keepdim : KeepDim{});
   }
   PairwiseDistance remake() const { return PairwiseDistance(options_); }
-  Tensor operator()(const Tensor& a, const Tensor& b) const {
-    return in_layer(
-        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y); }, a, b);
-  }
 
  private:
   PairwiseDistanceOptions options_;
 };
 
-class CosineSimilarity : public Module {
+class CosineSimilarity : public Layer<CosineSimilarity> {
  public:
   explicit CosineSimilarity(const CosineSimilarityOptions& options = {}) : options_(options) {
-    describe(text("dim=", options.dim, ", eps=", options.eps));
+    describe(text("axis=", options.axis, ", eps=", options.eps));
   }
-  Tensor forward(const Tensor& a, const Tensor& b) const { return cosine_similarity(a, b, options_.dim, options_.eps); }
+  Tensor forward(const Tensor& a, const Tensor& b) const {
+    return cosine_similarity(a, b, options_.axis, options_.eps);
+  }
   CosineSimilarity remake() const { return CosineSimilarity(options_); }
-  Tensor operator()(const Tensor& a, const Tensor& b) const {
-    return in_layer(
-        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y); }, a, b);
-  }
 
  private:
   CosineSimilarityOptions options_;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "nn/init.h"
 #include "nn/layers/embedding_rows.h"
-#include "nn/layers/options.h"
 #include "tensor/adjoints/embedding_bag.h"
 #include "tensor/adjoints/index.h"
 #include "tensor/dispatch/batched.h"
@@ -20,18 +18,6 @@
 namespace weft::nn {
 namespace {
 
-detail::RowOptions row_options(const EmbeddingBagOptions& o) { return {o.max_norm, o.norm_type, o.scale_grad_by_freq}; }
-
-const EmbeddingBagOptions& checked(const EmbeddingBagOptions& o) {
-  ErrorFrame frame("EmbeddingBag");
-  detail::check_positive("num_embeddings", o.num_embeddings);
-  detail::check_positive("embedding_dim", o.embedding_dim);
-  detail::check_rows(row_options(o));
-  if (o.scale_grad_by_freq && o.mode == EmbeddingBagOptions::Mode::max)
-    throw Error("scale_grad_by_freq goes with Mode::sum and Mode::mean only");
-  return o;
-}
-
 /// The offsets without the last one, which says where the last bag ends.
 Tensor begins_of(const Tensor& offsets, int64_t total) {
   const std::vector<int64_t> ends = dispatch::all_samples(offsets).to_vector<int64_t>();
@@ -45,8 +31,8 @@ Tensor begins_of(const Tensor& offsets, int64_t total) {
 /// Where each bag begins among the indices, which are (N, L) where there are no offsets.
 Tensor begins_of(const Tensor& indices, const Tensor& offsets, bool last_is_end) {
   if (!offsets.defined()) return arange(0, indices.size(0), 1, i64, indices.device()) * indices.size(1);
-  if (!is_integer(offsets.dtype()) || offsets.rank() != 1) throw ShapeError("offsets must be a row of integers");
-  return last_is_end ? begins_of(offsets, indices.numel()) : offsets;
+  const bool is_row = is_integer(offsets.dtype()) && offsets.rank() == 1;  // else the op says what is wrong
+  return last_is_end && is_row ? begins_of(offsets, indices.numel()) : offsets;
 }
 
 /// How many of the indices each bag has, at least 1; those that are padding are in none.
@@ -65,28 +51,26 @@ Tensor sizes_of(const Tensor& indices, const Tensor& begins, int64_t padding, DT
 }  // namespace
 
 EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options)
-    : EmbeddingBag(options, detail::empty_rows("EmbeddingBag", checked(options))) {
-  init::normal(weight_);
-  if (padding_idx_ >= 0) init::constant(weight_.detach()[padding_idx_], 0);
-}
+    : EmbeddingBag(options, detail::normal_rows("EmbeddingBag", options)) {}
 
-EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options, const Tensor& weight) : options_(checked(options)) {
+EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options, const Tensor& weight)
+    : options_(detail::checked_rows("EmbeddingBag", options)) {
   ErrorFrame frame("EmbeddingBag");
+  if (options.scale_grad_by_freq && options.mode == Mode::max)
+    throw Error("scale_grad_by_freq goes with Mode::sum and Mode::mean only");
   padding_idx_ = detail::padding_row(options.padding_idx, options.num_embeddings);
   weight_ = register_parameter("weight", weight);
   const char* mode = options.mode == Mode::sum ? "sum" : options.mode == Mode::mean ? "mean" : "max";
   detail::OptionList list;
   list.add(options.num_embeddings).add(options.embedding_dim).add("mode", mode);
-  detail::list_rows(list, options.padding_idx, row_options(options));
+  detail::list_rows(list, options.padding_idx, detail::row_options(options));
   list.add_unless(false, "include_last_offset", options.include_last_offset);
   describe(list.line());
 }
 
 EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& weight, bool freeze, EmbeddingBagOptions options) {
   ErrorFrame frame("EmbeddingBag::from_pretrained", weight);
-  const Tensor rows = detail::pretrained_rows(weight, freeze);
-  options.num_embeddings = weight.size(0), options.embedding_dim = weight.size(1), options.dtype = weight.dtype();
-  EmbeddingBag out(options, rows);
+  EmbeddingBag out(options, detail::pretrained_rows(weight, freeze, options));
   if (freeze) out.requires_grad_(false);
   return out;
 }
@@ -100,7 +84,7 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
   if (per_sample_weights.defined() && per_sample_weights.shape() != indices.shape())
     throw ShapeError(text("per_sample_weights must be ", indices.shape(), ", not ", per_sample_weights.shape()));
   const Tensor begins = begins_of(indices, offsets, options_.include_last_offset), list = flatten(indices);
-  detail::shorten_rows(list, weight_, row_options(options_));
+  detail::shorten_rows(list, weight_, detail::row_options(options_));
   const Tensor table = with_scaled_gradient(list);
   if (options_.mode == Mode::max) return embedding_bag_max(list, table, begins, padding_idx_);
   const Tensor factors = per_sample_weights.defined() ? flatten(per_sample_weights) : per_sample_weights;

@@ -21,11 +21,6 @@ int64_t padding_row(std::optional<int64_t> padding_idx, int64_t rows) {
   return row;
 }
 
-Tensor pretrained_rows(const Tensor& weight, bool freeze) {
-  if (weight.rank() != 2) throw ShapeError("the weight must be (num_embeddings, embedding_dim)");
-  return !freeze && weight.requires_grad() && weight.is_leaf() ? weight : weight.detach();
-}
-
 void check_rows(const RowOptions& options) {
   if (options.max_norm && !(*options.max_norm >= 0))
     throw Error(text("max_norm must be 0 or more, not ", *options.max_norm));

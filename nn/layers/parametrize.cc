@@ -17,9 +17,9 @@
 namespace weft::nn {
 namespace {
 
-int64_t checked_axis(int64_t dim, int64_t rank) {
-  if (dim < -rank || dim >= rank) throw IndexError(text("axis ", dim, " is out of range for ", rank, " axes"));
-  return dim < 0 ? dim + rank : dim;
+int64_t checked_axis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank) throw IndexError(text("axis ", axis, " is out of range for ", rank, " axes"));
+  return axis < 0 ? axis + rank : axis;
 }
 
 /// x / max(|x|, eps).
@@ -27,19 +27,19 @@ Tensor unit(const Tensor& x, double eps) { return x / clip(norm(x), eps, std::nu
 
 }  // namespace
 
-Tensor norm_except_dim(const Tensor& v, std::optional<int64_t> dim) {
-  if (!dim) return norm(v);
-  const int64_t kept = checked_axis(*dim, v.rank());
+Tensor norm_except_axis(const Tensor& v, std::optional<int64_t> axis) {
+  if (!axis) return norm(v);
+  const int64_t kept = checked_axis(*axis, v.rank());
   IntList others;
   for (int64_t i = 0; i < v.rank(); ++i)
     if (i != kept) others.push_back(i);
   return others.empty() ? abs(v) : norm(v, 2, others, keepdim);
 }
 
-Tensor weight_norm(const Tensor& v, const Tensor& g, std::optional<int64_t> dim) {
+Tensor weight_norm(const Tensor& v, const Tensor& g, std::optional<int64_t> axis) {
   ErrorFrame frame("weight_norm", v, g);
   if (v.rank() == 0) throw ShapeError("a weight without axes has no direction");
-  const Tensor length = norm_except_dim(v, dim);
+  const Tensor length = norm_except_axis(v, axis);
   if (g.shape() != length.shape()) throw ShapeError(text("g must be ", length.shape(), ", not ", g.shape()));
   return v * (g / length);
 }
@@ -86,8 +86,8 @@ Turns::Scope::Scope(const Turns& turns) : turns_(turns) {
 }
 Turns::Scope::~Scope() { turns_.lock_->mutex.unlock(); }
 
-SpectralVectors::SpectralVectors(const Tensor& weight, int64_t dim, double eps)
-    : dim_(checked_axis(dim, weight.rank())), eps_(eps) {
+SpectralVectors::SpectralVectors(const Tensor& weight, int64_t axis, double eps)
+    : axis_(checked_axis(axis, weight.rank())), eps_(eps) {
   if (!(eps >= 0)) throw Error(text("spectral_norm: eps must be 0 or more, not ", eps));
   if (weight.rank() < 2) return;
   NoGrad guard;
@@ -97,7 +97,7 @@ SpectralVectors::SpectralVectors(const Tensor& weight, int64_t dim, double eps)
   iterate(w, 15);
 }
 
-Tensor SpectralVectors::matrix(const Tensor& weight) const { return flatten(movedim(weight, dim_, 0), 1); }
+Tensor SpectralVectors::matrix(const Tensor& weight) const { return flatten(movedim(weight, axis_, 0), 1); }
 
 void SpectralVectors::iterate(const Tensor& matrix, int64_t count) const {
   NoGrad guard;

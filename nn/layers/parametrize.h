@@ -59,10 +59,10 @@ class Turns {
   std::shared_ptr<Lock> lock_;
 };
 
-/// The leading singular vectors u and v of a weight, viewed as a matrix whose rows are the slices along `dim`.
+/// The leading singular vectors u and v of a weight, viewed as a matrix whose rows are the slices along `axis`.
 class SpectralVectors {
  public:
-  SpectralVectors(const Tensor& weight, int64_t dim, double eps);
+  SpectralVectors(const Tensor& weight, int64_t axis, double eps);
   /// weight / sigma, where sigma = u^T W v after `iterations` steps of power iteration.
   Tensor normalized(const Tensor& weight, int64_t iterations) const;
   std::vector<NamedTensor> buffers() const;
@@ -71,7 +71,7 @@ class SpectralVectors {
   Tensor matrix(const Tensor& weight) const;
   void iterate(const Tensor& matrix, int64_t count) const;
 
-  int64_t dim_;
+  int64_t axis_;
   double eps_;
   Tensor u_, v_;  // undefined for a 1-d weight, which needs no power iteration
 };
@@ -118,16 +118,16 @@ template <class Self, Parametrizable M> class Parametrized : public M {
   detail::Turns turns_;
 };
 
-/// g v / |v|, with norms over all axes except `dim`: a weight given as direction v and length g (Salimans and Kingma,
-/// arXiv 1602.07868). g has v's shape with size 1 on every axis except `dim`. If `dim` is nullopt, |v| is the norm of
+/// g v / |v|, with norms over all axes except `axis`: a weight given as direction v and length g (Salimans and Kingma,
+/// arXiv 1602.07868). g has v's shape with size 1 on every axis except `axis`. If `axis` is nullopt, |v| is the norm of
 /// all of v and g is 0-d.
-Tensor weight_norm(const Tensor& v, const Tensor& g, std::optional<int64_t> dim = 0);
-/// The norm |v| over all axes except `dim`, in the shape that weight_norm() takes for g.
-Tensor norm_except_dim(const Tensor& v, std::optional<int64_t> dim = 0);
+Tensor weight_norm(const Tensor& v, const Tensor& g, std::optional<int64_t> axis = 0);
+/// The norm |v| over all axes except `axis`, in the shape that weight_norm() takes for g.
+Tensor norm_except_axis(const Tensor& v, std::optional<int64_t> axis = 0);
 
 struct WeightNormOptions {
   std::string name = "weight";
-  std::optional<int64_t> dim = 0;  // the axis with one length per slice; nullopt: one length for the whole weight
+  std::optional<int64_t> axis = 0;  // the axis with one length per slice; nullopt: one length for the whole weight
 };
 
 /// M with a weight of the form g v / |v|, where g and v are trained: parametrizations.NAME.original0 is g, original1 is
@@ -138,13 +138,13 @@ template <Parametrizable M> class WeightNorm : public Parametrized<WeightNorm<M>
       : Parametrized<WeightNorm, M>(std::move(module)), options_(options) {
     ErrorFrame frame("weight_norm");
     detail::Parametrization made(*this, options.name);
-    g_ = made.add_parameter("original0", norm_except_dim(made.initial(), options.dim));
+    g_ = made.add_parameter("original0", norm_except_axis(made.initial(), options.axis));
     v_ = made.add_parameter("original1", made.initial());
   }
   const std::string& name() const { return options_.name; }
   const WeightNormOptions& options() const { return options_; }
   /// The weight that a call uses.
-  Tensor computed() const { return weight_norm(v_, g_, options_.dim); }
+  Tensor computed() const { return weight_norm(v_, g_, options_.axis); }
   Tensor current() const { return computed(); }
 
  private:
@@ -162,13 +162,13 @@ struct SpectralNormOptions {
   std::string name = "weight";
   int64_t n_power_iterations = 1;  // per call in training
   double eps = 1e-12;              // lower bound of the norms in the power iteration
-  std::optional<int64_t> dim =
+  std::optional<int64_t> axis =
       std::nullopt;  // the axis of the matrix's rows; nullopt: 1 for transposed convolutions, else 0
 };
 
 /// M with a weight divided by its largest singular value, estimated by power iteration (Miyato et al., arXiv
 /// 1802.05957). parametrizations.NAME.original is trained; the buffers parametrizations.NAME.0._u and _v are updated in
-/// training. Error unless n_power_iterations >= 1, IndexError for a dim out of range.
+/// training. Error unless n_power_iterations >= 1, IndexError for an axis out of range.
 template <Parametrizable M> class SpectralNorm : public Parametrized<SpectralNorm<M>, M> {
  public:
   explicit SpectralNorm(M module, const SpectralNormOptions& options = {})
@@ -178,7 +178,7 @@ template <Parametrizable M> class SpectralNorm : public Parametrized<SpectralNor
       throw Error(text("n_power_iterations must be 1 or more, not ", options.n_power_iterations));
     detail::Parametrization made(*this, options.name);
     original_ = made.add_parameter("original", made.initial());
-    vectors_.emplace(made.initial(), options.dim.value_or(kTransposed ? 1 : 0), options.eps);
+    vectors_.emplace(made.initial(), options.axis.value_or(kTransposed ? 1 : 0), options.eps);
     made.add_buffers(vectors_->buffers());
   }
   const std::string& name() const { return options_.name; }

@@ -29,7 +29,8 @@ PoolLayer<Self, Sizes>::PoolLayer(const char* name, const PoolOptionsOf<Sizes>& 
   detail::check_not_negative("padding", o.padding);
   detail::check_positive("dilation", o.dilation);
   for (int64_t i = 0; i < Sizes::kAxes; ++i)
-    if (o.padding[i] > o.kernel_size[i] / 2) throw ShapeError("padding must be at most half of kernel_size");
+    if (o.padding[i] > o.kernel_size[i] / 2)
+      throw ShapeError(text("padding ", o.padding[i], " must be at most half of kernel_size ", o.kernel_size[i]));
   this->describe(described(shown, o));
 }
 

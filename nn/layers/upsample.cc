@@ -1,16 +1,9 @@
 #include "nn/layers/upsample.h"
 
-#include <array>
-
 #include "nn/layers/option_list.h"
 
 namespace weft::nn {
 namespace {
-
-const char* shown(Interpolation mode) {
-  const std::array names = {"nearest", "nearest_exact", "linear", "bilinear", "trilinear", "bicubic", "area"};
-  return names.at(static_cast<size_t>(mode));
-}
 
 std::string described(const InterpolateOptions& o) {
   detail::OptionList out;
@@ -21,7 +14,7 @@ std::string described(const InterpolateOptions& o) {
     for (const double factor : o.scale.values) factors.add(factor);
     out.add("scale", "{" + factors.line() + "}");
   }
-  return out.add("mode", shown(o.mode)).add_unless(false, "align_corners", o.align_corners).line();
+  return out.add("mode", name_of(o.mode)).add_unless(false, "align_corners", o.align_corners).line();
 }
 
 }  // namespace

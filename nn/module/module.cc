@@ -275,4 +275,14 @@ void Module::requires_grad_(bool value) {
   for (Tensor& parameter : parameters()) parameter.requires_grad_(value);
 }
 
+void Module::mark_as_batch_norm() { state().is_batch_norm = true; }
+
+void Module::set_generator(Generator& generator) {
+  state().walk([&](const std::string&, State& below) { below.generator = &generator; });
+}
+
+Generator& Module::generator() const { return has_generator() ? *state().generator : default_generator(); }
+
+bool Module::has_generator() const { return state().generator != nullptr; }
+
 }  // namespace weft::nn

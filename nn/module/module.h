@@ -201,13 +201,14 @@ class Module {
   Tensor register_buffer(const std::string& name, const Tensor& value, const BufferOptions& options = {});
   /// Sets the options that are printed for this module: `in_features=3, out_features=4`.
   void describe(std::string options);
+  /// Makes update_bn() average this module's statistics anew.
+  void mark_as_batch_norm();
   /// The generator that forward() draws from; see set_generator().
   Generator& generator() const;
   bool has_generator() const;
 
  private:
   friend class ReplacedState;
-  friend class BatchNorm;
   friend class detail::FreshStatistics;
   friend class detail::Parametrization;
   friend void detail::copy_module_state(const Module& from, const Module& to);

@@ -1,4 +1,4 @@
-// How modules print, hooks of their calls, and what they draw random numbers from.
+// How modules print.
 #include <ostream>
 
 #include "nn/module/module_state.h"
@@ -27,51 +27,5 @@ std::string Module::to_string() const {
 std::ostream& operator<<(std::ostream& out, const Module& module) { return out << module.to_string(); }
 
 void Module::describe(std::string options) { state().options = std::move(options); }
-
-Module::HookHandle Module::add_hook(ForwardPreHook before, ForwardHook after) {
-  State& self = state();
-  const int number = self.hooks_made++;
-  self.hooks.push_back({number, std::move(before), std::move(after)});
-  ++detail::forward_hooks;
-  return {state_, number};
-}
-
-void Module::HookHandle::remove() {
-  const std::shared_ptr<State> state = state_.lock();
-  if (!state) return;
-  const auto count = std::erase_if(state->hooks, [&](const State::Hook& hook) { return hook.number == number_; });
-  detail::forward_hooks -= static_cast<int>(count);
-}
-
-// The list is copied: a hook may take itself off.
-Tensors Module::before_forward(const Tensors& inputs) const {
-  Tensors given = inputs;
-  for (const State::Hook& hook : std::vector<State::Hook>(state().hooks)) {
-    if (!hook.before) continue;
-    Tensors others = hook.before(*this, given);
-    if (others.empty()) continue;
-    if (others.size() != given.size())
-      throw Error(text("a hook of ", type_name(), " gave ", others.size(), " inputs instead of ", given.size()));
-    given = std::move(others);
-  }
-  return given;
-}
-
-Tensor Module::after_forward(const Tensors& inputs, const Tensor& y) const {
-  Tensor result = y;
-  for (const State::Hook& hook : std::vector<State::Hook>(state().hooks)) {
-    if (!hook.after) continue;
-    if (const Tensor other = hook.after(*this, inputs, result); other.defined()) result = other;
-  }
-  return result;
-}
-
-void Module::set_generator(Generator& generator) {
-  state().walk([&](const std::string&, State& below) { below.generator = &generator; });
-}
-
-Generator& Module::generator() const { return has_generator() ? *state().generator : default_generator(); }
-
-bool Module::has_generator() const { return state().generator != nullptr; }
 
 }  // namespace weft::nn

@@ -1,6 +1,7 @@
 // Interpolation modes and the options of grid_sample.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace weft {
@@ -10,6 +11,10 @@ namespace weft {
 /// -0.75 (Keys, "Cubic convolution interpolation for digital image processing", 1981). area: the mean of the pixels
 /// that an output pixel covers.
 enum class Interpolation : uint8_t { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
+constexpr const char* name_of(Interpolation mode) {
+  constexpr const char* kNames[] = {"nearest", "nearest_exact", "linear", "bilinear", "trilinear", "bicubic", "area"};
+  return kNames[static_cast<size_t>(mode)];
+}
 
 /// The values outside of an image: zeros, the nearest pixel of its border, or its mirror image.
 enum class GridPadding : uint8_t { zeros, border, reflection };

@@ -39,7 +39,7 @@ int64_t slice_bound(std::optional<int64_t> bound, int64_t open, int64_t size, in
 
 View View::slice(int64_t axis, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) const {
   auto at = static_cast<size_t>(normalize_axis(axis, rank()));
-  if (step == 0) throw ShapeError("slice with step 0");
+  if (step == 0) throw ShapeError("step must not be 0");
   step = std::max(step, -kMaxInt64);
   int64_t size = shape_[at];
   int64_t first, last, count;  // from first towards last, which is not included
@@ -132,7 +132,7 @@ View View::pad(const std::vector<Padding>& padding) const {
 
 std::optional<View> View::unfold(int64_t axis, int64_t size, int64_t step) const {
   auto at = static_cast<size_t>(normalize_axis(axis, rank()));
-  if (step <= 0) throw ShapeError(text("unfold with step ", step));
+  if (step <= 0) throw ShapeError(text("step must be positive, not ", step));
   if (size < 0 || size > shape_[at])
     throw ShapeError(text("windows of size ", size, " do not fit into axis ", at, " of size ", shape_[at]));
   int64_t windows = (shape_[at] - size) / step + 1;

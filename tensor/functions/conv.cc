@@ -92,7 +92,7 @@ template <class Sizes>
 std::pair<Tensor, ConvOptionsOf<Sizes>> detail::padded(const Tensor& x, const Tensor& weight,
                                                        const ConvOptionsOf<Sizes>& options) {
   const bool zeros = options.padding_mode == PadMode::constant;
-  if (options.padding.is_same && options.stride != Sizes(1)) throw ShapeError("padding `same` needs stride 1");
+  check_padding(options.padding, options.stride);
   constexpr int64_t kAxes = Sizes::kAxes;
   // The convolution says what is wrong with x and the weight.
   const bool fits = x.defined() && weight.defined() && x.rank() > kAxes && weight.rank() == kAxes + 2;

@@ -52,6 +52,13 @@ WEFT_CONV_WITHOUT_BIAS(conv_transpose3d, ConvTranspose3dOptions)
 #undef WEFT_CONV_WITHOUT_BIAS
 
 namespace detail {
+/// ShapeError for `same` with a stride other than 1.
+template <class Sizes> void check_padding(const ConvPadding<Sizes>& padding, const Sizes& stride) {
+  for (int64_t i = 0; i < Sizes::kAxes; ++i)
+    if (padding.is_same && stride[i] != 1)
+      throw ShapeError(text("padding `same` needs stride 1, not ", stride[i], "; give the padding as a number"));
+}
+
 /// Converts `same` padding and padding modes: returns x and options for a convolution that pads with zeros only, which
 /// together give the result that `options` ask for. ShapeError for `same` with a stride other than 1.
 template <class Sizes>

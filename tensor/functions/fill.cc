@@ -81,7 +81,7 @@ Tensor ones_like(const Tensor& x, std::optional<DType> dtype) {
 
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, Device device) {
   ErrorFrame frame("arange");
-  if (step.to_double() == 0.0) throw Error("step 0: it must move");
+  if (step.to_double() == 0.0) throw Error("step must not be 0");
   const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
   const int64_t count = arange_count(start, end, step);
   const DType kind = dtype.value_or(floating ? f32 : i64);

@@ -81,7 +81,8 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& o) {
   ErrorFrame frame("interpolate", x);
   if (o.size.empty() == o.scale.values.empty())
     throw Error(o.size.empty() ? "a size or a scale must be given" : "both a size and a scale are given; give one");
-  if (o.align_corners && (axes_of(o.mode) == 0)) throw Error("align_corners is for linear and cubic modes");
+  if (o.align_corners && (axes_of(o.mode) == 0))
+    throw Error(text("align_corners is for linear and cubic modes, not for ", name_of(o.mode)));
   const int64_t axes = number_of_axes(x, o);
   if (o.size.empty())
     check_count("scale", o.scale.values.size(), axes);

@@ -129,7 +129,9 @@ template <class Sizes>
 Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, PoolFunction<Sizes> mean,
                  PoolFunction<Sizes> maximum) {
   if (!(p > 0)) throw Error(text("p ", p, " must be larger than 0"));
-  if (o.padding != Sizes(0) || o.dilation != Sizes(1)) throw Error("there is no padding and no dilation here");
+  for (int64_t i = 0; i < Sizes::kAxes; ++i)
+    if (o.padding[i] != 0 || o.dilation[i] != 1)
+      throw Error(text("padding must be 0 and dilation 1 here, not ", o.padding[i], " and ", o.dilation[i]));
   if (o.divisor_override) throw Error("divisor_override is for avg pools only");
   if (std::isinf(p)) return maximum(abs(x), o);
   const Tensor sums = mean(p < 1 ? smooth_pow(x, p) : pow(x, p), o) * window_size(o.kernel_size);

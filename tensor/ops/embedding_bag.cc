@@ -11,7 +11,8 @@ void check_bags(const Operand& indices, const Operand& weight, const Operand& of
   if (weight.rank() != 2) throw ShapeError(text("the weight must be (rows, width), not ", weight.shape()));
   if (padding >= weight.size(0))
     throw IndexError(text("padding_idx ", padding, " is out of range for ", weight.size(0), " rows"));
-  if (!is_integer(offsets.dtype) || offsets.rank() != 1) throw ShapeError("offsets must be a row of integers");
+  if (!is_integer(offsets.dtype)) throw DtypeError(text("offsets must be integers, not ", offsets.dtype));
+  if (offsets.rank() != 1) throw ShapeError(text("offsets must have one axis, not shape ", offsets.shape()));
 }
 
 }  // namespace

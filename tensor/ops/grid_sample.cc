@@ -6,10 +6,8 @@ namespace weft {
 
 std::string attribute_text(const GridSampleOptions& o) {
   static constexpr std::array<const char*, 3> kPaddings = {"zeros", "border", "reflection"};
-  const char* mode = o.mode == Interpolation::nearest   ? "nearest"
-                     : o.mode == Interpolation::bicubic ? "bicubic"
-                                                        : "linear";
-  return text(mode, ", ", kPaddings[static_cast<size_t>(o.padding)], o.align_corners ? ", aligned corners" : "");
+  return text(name_of(o.mode), ", ", kPaddings[static_cast<size_t>(o.padding)],
+              o.align_corners ? ", aligned corners" : "");
 }
 
 namespace op {
@@ -24,7 +22,7 @@ Spec GridSample::infer(const Operand& x, const Operand& grid) const {
     if (x.size(i) < 1) throw ShapeError(text("x ", x.shape(), " has no pixels"));
   if (options.mode != Interpolation::bilinear && options.mode != Interpolation::nearest &&
       options.mode != Interpolation::bicubic)
-    throw Error("the mode must be bilinear, nearest or bicubic");
+    throw Error(text("the mode must be bilinear, nearest or bicubic, not ", name_of(options.mode)));
   if (options.mode == Interpolation::bicubic && axes == 3) throw Error("bicubic is for images, not for volumes");
   Shape shape = {x.size(0), x.size(1)};
   for (int64_t i = 1; i <= axes; ++i) shape.push_back(grid.size(i));

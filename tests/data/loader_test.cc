@@ -116,23 +116,6 @@ TEST(DataLoader, ShuffleIsUniform) {
     for (const int n : row) EXPECT_NEAR(n, 1000, 145);
 }
 
-TEST(DataLoader, PrefetchingChangesNothing) {
-  const auto noise = [](const Tensor& x, RandomKey key) {
-    return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000;
-  };
-  std::vector<std::vector<int64_t>> expected;
-  for (const int64_t prefetch : {0, 1, 2, 50}) {
-    manual_seed(5);
-    data::DataLoader loader(data::map(Numbers(50), noise), {.batch_size = 4, .shuffle = true, .prefetch = prefetch});
-    auto found = epoch(loader);
-    const auto second = epoch(loader);
-    found.insert(found.end(), second.begin(), second.end());
-    if (prefetch == 0) expected = found;
-    EXPECT_EQ(found, expected) << prefetch;
-    EXPECT_EQ(random_state().offset, 2u);  // one block per epoch, drawn on this thread
-  }
-}
-
 TEST(DataLoader, WithoutShuffleNothingIsDrawn) {
   manual_seed(1);
   data::DataLoader loader(Numbers(5));

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
@@ -55,19 +56,23 @@ TEST(Workers, RefuseDrawsWhoseOrderIsOpen) {
             "override sample() and is_random(), and draw from its key");
 }
 
-TEST(Workers, ChangeNothing) {
+TEST(Workers, AndPrefetchingChangeNothing) {
   const auto noise = [](const Tensor& x, RandomKey key) {
     return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000;
   };
   std::vector<int64_t> expected;
-  for (const int64_t workers : {0, 1, 2, 5, 40}) {
+  const std::vector<std::pair<int64_t, int64_t>> ways = {{0, 0}, {1, 0}, {2, 0}, {50, 0},
+                                                         {0, 1}, {0, 2}, {0, 5}, {0, 40}};
+  for (const auto& [prefetch, workers] : ways) {
     manual_seed(5);
-    data::DataLoader loader(data::map(Slow(60), noise), {.batch_size = 4, .shuffle = true, .workers = workers});
+    data::DataLoader loader(data::map(Slow(60), noise),
+                            {.batch_size = 4, .shuffle = true, .prefetch = prefetch, .workers = workers});
     auto found = epoch(loader);
     const auto second = epoch(loader);
     found.insert(found.end(), second.begin(), second.end());
-    if (workers == 0) expected = found;
-    EXPECT_EQ(found, expected) << workers;
+    if (expected.empty()) expected = found;
+    EXPECT_EQ(found, expected) << prefetch << " and " << workers;
+    EXPECT_EQ(random_state().offset, 2u);  // one block per epoch, drawn on this thread
   }
 }
 

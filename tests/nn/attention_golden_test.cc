@@ -89,8 +89,8 @@ TEST(AttentionGolden, TwoInputs) {
   check_pair("bilinear_row", Bilinear(2, 2, 1), {1, 2}, {1, 2});
   check_pair("bilinear_single", Bilinear(3, 2, 4), {3}, {2});
   check_pair("cosine_similarity", CosineSimilarity(), {4, 3}, {4, 3});
-  check_pair("cosine_similarity_0", CosineSimilarity({.dim = 0}), {4, 3}, {4, 3});
-  check_pair("cosine_similarity_eps", CosineSimilarity({.dim = -1, .eps = 1.5}), {2, 4, 3}, {2, 4, 3});
+  check_pair("cosine_similarity_0", CosineSimilarity({.axis = 0}), {4, 3}, {4, 3});
+  check_pair("cosine_similarity_eps", CosineSimilarity({.axis = -1, .eps = 1.5}), {2, 4, 3}, {2, 4, 3});
   check_pair("cosine_similarity_images", CosineSimilarity(), {2, 3, 2, 2}, {2, 3, 2, 2});
   check_pair("pairwise_distance", PairwiseDistance(), {4, 3}, {4, 3});
   check_pair("pairwise_distance_1", PairwiseDistance({.p = 1, .keepdim = true}), {4, 3}, {4, 3});

@@ -3,6 +3,7 @@
 
 #include "nn/nn.h"
 #include "tensor/core/random.h"
+#include "tensor/functions/advanced_index.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -130,6 +131,36 @@ TEST(Transformer, ADecoderTakesAMemoryOfItsBatch) {
   EXPECT_THROW((void)layer(tgt, memory, cache), ShapeError);
   EXPECT_EQ(cache.memory.length(), 0);
   EXPECT_EQ(layer(tgt, memory.expand({2, 5, 8}), cache).shape(), tgt.shape());
+}
+
+TEST(Attention, HidesWhereABoolMaskIsTrue) {
+  manual_seed(6);
+  const MultiheadAttention attention({.embed_dim = 8, .num_heads = 2, .dtype = f64});
+  const Tensor x = randn({2, 4, 8}, f64);
+  const Tensor later = arange(4).unsqueeze(1) < arange(4);
+  EXPECT_TRUE(allclose(attention(x, {.mask = later}), attention(x, {.causal = true}), 1e-10, 1e-12));
+  EXPECT_EQ(error_of([] { MultiheadAttention({.embed_dim = 8, .num_heads = 2, .kdim = -1}); }),
+            "MultiheadAttention(): kdim and vdim must be 1 or more, not -1");
+  const MultiheadAttention sizes({.embed_dim = 8, .num_heads = 2, .kdim = 5});
+  EXPECT_EQ(sizes.get_parameter("k_proj_weight").shape(), (Shape{8, 5}));
+  EXPECT_EQ(
+      error_of([&] {
+        (void)sizes(ones({1, 2, 8}), ones({1, 2, 8}), ones({1, 2, 8}));
+      }),
+      "MultiheadAttention([1, 2, 8] f32, [1, 2, 8] f32, [1, 2, 8] f32): the inputs must be (N, L, 5), not [1, 2, 8]");
+}
+
+TEST(Attention, WeightsAreProbabilities) {
+  manual_seed(7);
+  const MultiheadAttention attention({.embed_dim = 8, .num_heads = 4, .num_kv_heads = 2, .dtype = f64});
+  const Tensor x = randn({2, 3, 8}, f64);
+  const AttentionOutput each = attention.forward_with_weights(x, x, x, {.causal = true}, {.average = false});
+  EXPECT_EQ(each.weights.shape(), (Shape{2, 4, 3, 3}));
+  EXPECT_TRUE(allclose(each.output, attention(x, {.causal = true}), 1e-10, 1e-12));
+  EXPECT_TRUE(allclose(sum(each.weights, -1), ones({2, 4, 3}, f64)));
+  EXPECT_EQ(each.weights.index({0, 0, 0, 1}).item<double>(), 0);
+  const AttentionOutput hidden = attention.forward_with_weights(x, x, x, {.mask = ones({3, 3}, boolean)});
+  EXPECT_TRUE(equal(hidden.weights, zeros({2, 3, 3}, f64)));
 }
 
 }  // namespace

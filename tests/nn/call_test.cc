@@ -76,7 +76,7 @@ TEST(Calls, OfSeveralTensorsAreHooked) {
   expect_hooked(transformer, 2, [&](Transformer& m) { return m(a, b); });
   Bilinear bilinear(4, 4, 2);
   PairwiseDistance distance;
-  CosineSimilarity similarity({.dim = -1});
+  CosineSimilarity similarity({.axis = -1});
   expect_hooked(bilinear, 2, [&](Bilinear& m) { return m(row, row + 1.0); });
   expect_hooked(distance, 2, [&](PairwiseDistance& m) { return m(row, row + 1.0); });
   expect_hooked(similarity, 2, [&](CosineSimilarity& m) { return m(row, row + 1.0); });

@@ -85,14 +85,14 @@ template <class M> void check_computed(const std::string& name, M module, const 
 
 TEST(LayersGolden, ComputedWeights) {
   check_computed("weight_normed", weight_norm(Linear(4, 3)), {2, 4});
-  check_computed("weight_normed_columns", weight_norm(Linear(4, 3), {.dim = 1}), {2, 4});
+  check_computed("weight_normed_columns", weight_norm(Linear(4, 3), {.axis = 1}), {2, 4});
   const Conv1dOptions plain{.in_channels = 4, .out_channels = 3, .kernel_size = 2, .bias = false};
-  check_computed("weight_normed_whole", weight_norm(Conv1d(plain), {.dim = std::nullopt}), {2, 4, 5});
+  check_computed("weight_normed_whole", weight_norm(Conv1d(plain), {.axis = std::nullopt}), {2, 4, 5});
   check_computed("weight_normed_bias", weight_norm(weight_norm(Conv2d(2, 3, 2)), {.name = "bias"}), {1, 2, 4, 3});
   check_computed("spectral", spectral_norm(Linear(4, 3)), {2, 4});
   check_computed("spectral_three", spectral_norm(Conv2d(2, 3, 2), {.n_power_iterations = 3}), {1, 2, 4, 3});
   check_computed("spectral_transposed", spectral_norm(ConvTranspose1d(2, 3, 2)), {1, 2, 4});
-  check_computed("spectral_columns", spectral_norm(Linear(4, 3, false), {.eps = 0.5, .dim = 1}), {2, 4});
+  check_computed("spectral_columns", spectral_norm(Linear(4, 3, false), {.eps = 0.5, .axis = 1}), {2, 4});
   check_computed("spectral_row", spectral_norm(PReLU(3)), {2, 3});
 }
 

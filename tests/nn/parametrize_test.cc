@@ -47,7 +47,7 @@ TEST(Parametrize, StartsAsTheLayerWas) {
   EXPECT_TRUE(allclose(layer(x), before));
   EXPECT_TRUE(allclose(layer.computed(), weight));
   EXPECT_EQ(
-      weight_norm(Conv2d(2, 3, 3), {.dim = std::nullopt}).get_parameter("parametrizations.weight.original0").shape(),
+      weight_norm(Conv2d(2, 3, 3), {.axis = std::nullopt}).get_parameter("parametrizations.weight.original0").shape(),
       Shape());
 }
 
@@ -138,7 +138,7 @@ TEST(Parametrize, SaysWhatDoesNotFit) {
             "weight_norm(): WeightNorm<Linear> has no parameter `weights` of its own");
   EXPECT_EQ(error_of([] { weight_norm(weight_norm(Linear(2, 3))); }),
             "weight_norm(): WeightNorm<WeightNorm<Linear> > has no parameter `weight` of its own");
-  EXPECT_EQ(error_of([] { weight_norm(Linear(2, 3), {.dim = 2}); }),
+  EXPECT_EQ(error_of([] { weight_norm(Linear(2, 3), {.axis = 2}); }),
             "weight_norm(): axis 2 is out of range for 2 axes");
   auto large = spectral_norm(Linear(8, 8, false));
   large.eval();
@@ -149,7 +149,7 @@ TEST(Parametrize, SaysWhatDoesNotFit) {
   }
   EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.n_power_iterations = 0}); }),
             "spectral_norm(): n_power_iterations must be 1 or more, not 0");
-  EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.dim = -3}); }),
+  EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.axis = -3}); }),
             "spectral_norm(): axis -3 is out of range for 2 axes");
   static_assert(!Parametrizable<BatchNorm2d> && Parametrizable<LayerNorm>);
 }

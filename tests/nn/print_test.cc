@@ -123,7 +123,7 @@ TEST(Print, TablesAndForms) {
   expect_prints(EmbeddingBag({.num_embeddings = 5, .embedding_dim = 2, .mode = EmbeddingBag::Mode::max}),
                 "EmbeddingBag(5, 2, mode=max)");
   expect_prints(PairwiseDistance({.p = 1, .keepdim = true}), "PairwiseDistance(p=1, eps=1e-06, keepdim=true)");
-  expect_prints(CosineSimilarity(), "CosineSimilarity(dim=1, eps=1e-08)");
+  expect_prints(CosineSimilarity(), "CosineSimilarity(axis=1, eps=1e-08)");
   expect_prints(Flatten(), "Flatten(start=1, end=-1)");
   expect_prints(Unflatten(1, {2, -1}), "Unflatten(axis=1, sizes=[2, -1])");
   expect_prints(Identity(), "Identity()");

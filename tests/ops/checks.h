@@ -8,6 +8,8 @@ namespace weft::testing {
 /// The results equal the naive reference, with the dtype promised, for every dtype accepted; a DtypeError for the
 /// others.
 void check_values(const OpCase& op);
+/// The dtypes in which memory layouts are compared.
+inline constexpr DType kLayoutDTypes[] = {f32, f64, i64, boolean};
 /// The results and gradients of inputs in any memory layout equal those of contiguous copies.
 void check_layouts(const OpCase& op);
 /// First and second order gradients in f64 agree with finite differences, and each subset of inputs gets the same ones.

@@ -210,7 +210,8 @@ void add_more_errors(Cases& cases) {
       [] {
         conv1d(ones({1, 1, 4}), ones({1, 1, 3}), {.stride = 2, .padding = SamePadding()});
       },
-      "conv1d([1, 1, 4] f32, [1, 1, 3] f32): padding `same` needs stride 1");
+      "conv1d([1, 1, 4] f32, [1, 1, 3] f32): padding `same` needs stride 1, not 2; "
+      "give the padding as a number");
   cases.error<ShapeError>(
       "conv2d reflect",
       [] {

@@ -104,12 +104,18 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "embedding bag weight", [] { embedding_bag_sum(tensor({0}), ones({5}), tensor({0})); },
       "embedding_bag_sum([1] i64, [5] f32): the weight must be (rows, width), not [5]");
-  cases.error<ShapeError>(
+  cases.error<DtypeError>(
       "embedding bag offsets",
       [] {
         embedding_bag_sum(tensor({0}), ones({5, 2}), tensor({0.0}));
       },
-      "embedding_bag_sum([1] i64, [5, 2] f32): offsets must be a row of integers");
+      "embedding_bag_sum([1] i64, [5, 2] f32): offsets must be integers, not f32");
+  cases.error<ShapeError>(
+      "embedding bag offsets of two axes",
+      [] {
+        embedding_bag_sum(tensor({0}), ones({5, 2}), ones({1, 2}, i64));
+      },
+      "embedding_bag_sum([1] i64, [5, 2] f32): offsets must have one axis, not shape [1, 2]");
   cases.error<ShapeError>(
       "embedding bag factors",
       [] {

@@ -6,12 +6,12 @@
 // clang-format off
 #define WEFT_CASE_FAMILIES(X) \
   X(binary) X(unary) X(compare) X(view) X(view_error) X(reduce) X(arg_reduce) X(matmul) X(linear) X(conv) X(pool) \
-  X(softmax) X(cross_entropy) X(index) X(cat) X(norm) X(attention) X(make) X(optimizer) \
+  X(softmax) X(cross_entropy) X(index) X(cat) X(layer_norm) X(batch_norm) X(attention) X(fill) X(optimizer_step) \
   X(adaptive_step) \
   X(einsum) X(products) X(linalg) X(decomposition) \
   X(recurrent) X(group_norm) X(ctc_loss) \
   X(vmap) \
-  X(sort) X(unique) X(scan) X(statistics) X(histogram) \
+  X(sort) X(unique) X(scan) X(statistics) X(histogram) X(search) \
   X(resample) X(image) X(fractional_pool) X(conv_error) X(pool_error) \
   X(advanced_index) X(index_put) X(masked) X(scatter) X(strided_scatter) X(tile) X(split) X(pad_mode) X(einops) \
   X(elementwise) X(special) X(division) X(activation) X(blend) X(random) \

@@ -368,7 +368,7 @@ void add_errors(Cases& cases) {
       [] {
         grid_sample(ones({1, 1, 2, 2}), ones({1, 2, 2, 2}), {.mode = Interpolation::area});
       },
-      "grid_sample([1, 1, 2, 2] f32, [1, 2, 2, 2] f32): the mode must be bilinear, nearest or bicubic");
+      "grid_sample([1, 1, 2, 2] f32, [1, 2, 2, 2] f32): the mode must be bilinear, nearest or bicubic, not area");
   cases.error<ShapeError>(
       "affine_grid theta",
       [] {

@@ -148,7 +148,7 @@ void add_errors_of_axes(Cases& cases) {
       [] {
         lp_pool1d(ones({1, 1, 4}), 2, {.kernel_size = 2, .padding = 1});
       },
-      "lp_pool1d([1, 1, 4] f32): there is no padding and no dilation here");
+      "lp_pool1d([1, 1, 4] f32): padding must be 0 and dilation 1 here, not 1 and 1");
 }
 
 }  // namespace

@@ -238,7 +238,8 @@ void add_errors(Cases& cases) {
   const Shape image = {1, 2, 4, 4};
   wrong("without a size", image, {}, "a size or a scale must be given");
   wrong("with both", image, {.size = {2}, .scale = 2.0}, "both a size and a scale are given; give one");
-  wrong("aligned nearest", image, {.size = {2}, .align_corners = true}, "align_corners is for linear and cubic modes");
+  wrong("aligned nearest", image, {.size = {2}, .align_corners = true},
+        "align_corners is for linear and cubic modes, not for nearest");
   wrong("rank of trilinear", {2, 4, 4}, {.size = {2}, .mode = Interpolation::trilinear},
         "x must have 3 axes after its channels, not shape [2, 4, 4]");
   wrong("rank", {4}, {.size = {2}}, "x must have one to three axes after its channels, not shape [4]");

@@ -182,7 +182,7 @@ void add_axis_errors(Cases& cases) {
 
 void add_range_errors(Cases& cases) {
   cases.error<ShapeError>(
-      "slice step", [] { ones({2}).slice(0, 0, 1, 0); }, "slice([2] f32): slice with step 0");
+      "slice step", [] { ones({2}).slice(0, 0, 1, 0); }, "slice([2] f32): step must not be 0");
   cases.error<IndexError>(
       "slice axis", [] { ones({2}).slice(1); }, "slice([2] f32): axis 1 is out of range for 1 axis");
   cases.error<IndexError>(
@@ -220,7 +220,7 @@ void add_range_errors(Cases& cases) {
       "unfold size", [] { ones({4}).unfold(0, 5, 1); },
       "unfold([4] f32): windows of size 5 do not fit into axis 0 of size 4");
   cases.error<ShapeError>(
-      "unfold step", [] { ones({4}).unfold(0, 2, 0); }, "unfold([4] f32): unfold with step 0");
+      "unfold step", [] { ones({4}).unfold(0, 2, 0); }, "unfold([4] f32): step must be positive, not 0");
   cases.error<ShapeError>(
       "pad count",
       [] {

@@ -17,8 +17,6 @@ namespace {
 
 using Values = std::vector<double>;
 
-Tensor leaf(const Values& values) { return parameter(from_vector(values, std::nullopt, f64)); }
-
 TEST(LBFGS, FindsTheMinimumOfRosenbrock) {
   Tensor x = leaf({3, -2});
   LBFGS lbfgs({x}, {.lr = 1.0, .line_search = true});

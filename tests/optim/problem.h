@@ -16,6 +16,9 @@
 
 namespace weft::optim {
 
+/// A parameter (n) in f64.
+inline Tensor leaf(const std::vector<double>& values) { return parameter(from_vector(values, std::nullopt, f64)); }
+
 /// mean((tanh(x a + b) - y)^2) + ridge (sum(a^2) + sum(b^2)); without the ridge, it is lowest infinitely far away.
 struct Problem {
   double ridge = 0;

@@ -120,7 +120,7 @@ void add_errors(Cases& cases) {
 
 }  // namespace
 
-void add_optimizer_cases(Cases& cases) {
+void add_optimizer_step_cases(Cases& cases) {
   add_sgd(cases);
   add_adam(cases);
   add_rmsprop(cases, "rmsprop step", false, false);

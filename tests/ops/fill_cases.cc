@@ -187,7 +187,7 @@ void add_errors(Cases& cases) {
       },
       "full(): [1, 1, 1, 1, 1, 1, 1, 1, 1] has 9 axes, at most 8 are possible");
   cases.error<Error>(
-      "arange step", [] { arange(0, 3, 0); }, "arange(): step 0: it must move");
+      "arange step", [] { arange(0, 3, 0); }, "arange(): step must not be 0");
   cases.error<Error>(
       "arange beyond its dtype", [] { arange(0, 300, u8); },
       "arange(): the value 299 does not fit into u8, which holds 0 to 255");
@@ -280,7 +280,7 @@ void add_errors(Cases& cases) {
 
 }  // namespace
 
-void add_make_cases(Cases& cases) {
+void add_fill_cases(Cases& cases) {
   add_copies(cases);
   add_fills(cases);
   add_random(cases);

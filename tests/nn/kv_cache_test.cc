@@ -1,0 +1,77 @@
+// Caches of keys and values: steps of attention and of transformer stacks give what the whole gives.
+#include <gtest/gtest.h>
+
+#include "nn/nn.h"
+#include "tensor/functions_all.h"
+#include "tests/error_of.h"
+
+namespace weft::nn {
+namespace {
+
+TransformerEncoderLayerOptions small_layer() {
+  return {.d_model = 8, .nhead = 4, .dim_feedforward = 8, .dropout = 0, .num_kv_heads = 2, .dtype = f64};
+}
+
+TEST(Caches, StepsOfAnEncoderStackGiveWhatTheWholeGives) {
+  manual_seed(3);
+  TransformerEncoderLayerOptions layer = small_layer();
+  layer.rope = RopeOptions{};
+  layer.norm_first = true;
+  const TransformerEncoder stack({.layer = layer, .num_layers = 2, .norm = true});
+  const Tensor x = randn({2, 7, 8}, f64), whole = stack(x, {.causal = true});
+  std::vector<KvCache> caches;
+  int64_t from = 0;
+  for (const int64_t count : {3, 1, 2, 1}) {
+    EXPECT_TRUE(allclose(stack(narrow(x, 1, from, count), caches), narrow(whole, 1, from, count), 1e-10, 1e-12));
+    from += count;
+  }
+  EXPECT_EQ(caches.size(), 2u);
+  caches.pop_back();
+  EXPECT_EQ(error_of([&] { (void)stack(x, caches); }), "TransformerEncoder: there are 1 caches for 2 layers");
+}
+
+TEST(Caches, StepsOfADecoderStackGiveWhatTheWholeGives) {
+  manual_seed(4);
+  const Transformer model({.layer = small_layer(), .num_encoder_layers = 1, .num_decoder_layers = 2});
+  const Tensor src = randn({2, 5, 8}, f64), tgt = randn({2, 6, 8}, f64);
+  const Tensor padding = tensor({{false, false, false, false, true}, {false, false, false, true, true}});
+  const AttentionMask memory_mask{.key_padding_mask = padding};
+  const Tensor whole = model(src, tgt, {.src = memory_mask, .tgt = {.causal = true}, .memory = memory_mask});
+  const Tensor memory = model.encoder()(src, memory_mask);
+  std::vector<DecoderCache> caches;
+  int64_t from = 0;
+  for (const int64_t count : {2, 1, 1, 2}) {
+    // The memory is read by the first step only.
+    const Tensor y =
+        model.decoder()(narrow(tgt, 1, from, count), from == 0 ? memory : Tensor(), caches, {.memory = memory_mask});
+    EXPECT_TRUE(allclose(y, narrow(whole, 1, from, count), 1e-10, 1e-12)) << from;
+    from += count;
+  }
+  EXPECT_EQ(caches[1].memory.length(), 5);
+  caches.pop_back();
+  EXPECT_EQ(error_of([&] { (void)model.decoder()(tgt, memory, caches); }),
+            "in layer decoder (TransformerDecoder): TransformerDecoder: there are 1 caches for 2 layers");
+}
+
+TEST(Caches, TakePaddingAndMasks) {
+  manual_seed(5);
+  const MultiheadAttention attention({.embed_dim = 8, .num_heads = 2, .dtype = f64});
+  const Tensor x = randn({1, 5, 8}, f64);
+  // The first two positions are padding: steps give what the others alone give.
+  const Tensor padding = tensor({{true, true, false, false, false}});
+  const Tensor whole = attention(narrow(x, 1, 2, 3), {.causal = true});
+  KvCache cache;
+  (void)attention(narrow(x, 1, 0, 3), cache, {.key_padding_mask = narrow(padding, 1, 0, 3)});
+  const Tensor y = attention(narrow(x, 1, 3, 2), cache, {.key_padding_mask = padding});
+  EXPECT_TRUE(allclose(y, narrow(whole, 1, 1, 2), 1e-10, 1e-12));
+  // A mask says which of all positions are hidden, in place of the causal one.
+  KvCache all;
+  const Tensor seen = attention(x, all, {.mask = zeros({5, 5}, boolean)});
+  EXPECT_TRUE(allclose(seen, attention(x), 1e-10, 1e-12));
+  KvCache empty;
+  EXPECT_EQ(error_of([&] { (void)attention.forward(x, {}, {}, empty); }),
+            "MultiheadAttention([1, 5, 8] f64): the cache is empty: key and value must be given");
+}
+
+}  // namespace
+}  // namespace weft::nn

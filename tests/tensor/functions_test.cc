@@ -1,0 +1,183 @@
+// Functions where PyTorch or NumPy has a convention: their options, dtypes and bounds, and other names.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tensor/functions_all.h"
+#include "tests/error_of.h"
+
+namespace weft {
+namespace {
+
+using Numbers = std::vector<double>;
+Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
+
+// ---- conventions of PyTorch's functions ----
+
+TEST(Functions, KeepViewsOfNothingAsManyAsAskedFor) {
+  EXPECT_EQ(zeros({0}).chunk(3).size(), 3u);
+  EXPECT_EQ(ones({2}).chunk(5).size(), 2u);
+  EXPECT_EQ(ones({5}).chunk(3).size(), 3u);
+  EXPECT_EQ(numbers(arange(3).t()), Numbers({0, 1, 2}));
+  EXPECT_EQ(numbers(ones({}).t()), Numbers({1}));
+  EXPECT_EQ(numbers(arange(5).narrow(0, -2, 2)), Numbers({3, 4}));
+}
+
+TEST(Functions, PadBeforeTheyCut) {
+  const Tensor x = arange(3).to(f32);
+  EXPECT_EQ(numbers(pad(x, {{2, -1}}, PadMode::reflect)), Numbers({2, 1, 0, 1}));
+  EXPECT_EQ(numbers(pad(x, {{-1, 2}}, PadMode::reflect)), Numbers({1, 2, 1, 0}));
+  EXPECT_EQ(numbers(pad(x, {{2, -1}}, PadMode::replicate)), Numbers({0, 0, 0, 1}));
+  EXPECT_EQ(numbers(pad(x, {{2, -1}}, PadMode::circular)), Numbers({0, 1, 0, 1}));
+}
+
+TEST(Functions, GiveNoAliasOfTheirArgument) {
+  const Tensor a = ones({2, 2});
+  EXPECT_FALSE(matrix_power(a, 1).shares_storage(a));
+  EXPECT_FALSE(diff(a, 0).shares_storage(a));
+}
+
+TEST(Functions, CheckWhatTheyDoNotNeed) {
+  EXPECT_EQ(error_of([] { dropout(ones({2}), 1.5, false); }), "dropout([2] f32): p = 1.5 must lie between 0 and 1");
+  EXPECT_THROW(solve(eye(2), ones({2}), false), ShapeError);
+  EXPECT_THROW(affine_grid(ones({1, 2, 3}, i64), {1, 1, 2, 2}), DtypeError);
+  EXPECT_THROW(trapezoid(ones({3}, boolean)), DtypeError);
+}
+
+TEST(Functions, HaveTheDtypesThatPromotionGives) {
+  const Tensor matrix = ones({2, 2}, i32), batch = ones({3, 2, 2}, i32);
+  EXPECT_EQ(addbmm(matrix, batch, batch).dtype(), i32);
+  EXPECT_EQ(addmm(ones({2, 2}, f64), ones({2, 2}), ones({2, 2}), 0).dtype(), f64);
+  for (const DType dtype : {u8, i8, i32}) {
+    EXPECT_EQ(vander(full({1}, 100, dtype), 3).dtype(), i64);
+    EXPECT_EQ(numbers(vander(full({1}, 100, dtype), 3)), Numbers({1, 100, 10000}));
+  }
+  EXPECT_THROW(vander(ones({2}, boolean)), DtypeError);
+  const Tensor x = full({2, 3}, -1, bf16);
+  EXPECT_EQ(prelu(x, ones({1})).dtype(), bf16);
+  EXPECT_EQ(prelu(x, ones({3})).dtype(), bf16);
+  EXPECT_EQ(weft::normal(ones({3}), ones({}, f64)).dtype(), f32);
+}
+
+TEST(Functions, LoseNothingBesideIntegers) {
+  const Tensor x = zeros({3}, i64), bytes = zeros({3}, u8), at = tensor({0}), half = tensor({2.7});
+  EXPECT_THROW(index_add(x, 0, at, half), DtypeError);
+  EXPECT_EQ(error_of([&] { index_add(x, 0, at, ones({1}, i64), 0.5); }),
+            "index_add([3] i64, [1] i64, [1] i64): alpha is 0.5; it takes an integer beside tensors of integers");
+  EXPECT_THROW(index_copy(x, 0, at, half), DtypeError);
+  EXPECT_THROW(put(x, at, half), DtypeError);
+  EXPECT_EQ(error_of([&] { scatter(x, 0, at, half); }),
+            "scatter([3] i64, [1] i64, [1] f32): a floating source cannot be written to i64; cast it first, e.g. "
+            "src.to(i64)");
+  EXPECT_THROW(scatter_add(x, 0, at, half), DtypeError);
+  EXPECT_THROW(scatter_reduce(x, 0, at, half, "amax"), DtypeError);
+  EXPECT_THROW(masked_scatter(x, x == 0, ones({3})), DtypeError);
+  EXPECT_THROW(index_put(x, {at}, half, true), DtypeError);
+  const Tensor large = tensor({300});
+  EXPECT_EQ(error_of([&] { scatter_add(bytes, 0, at, large); }),
+            "scatter_add([3] u8, [1] i64, [1] i64): the value 300 does not fit into u8, which holds 0 to 255");
+  EXPECT_THROW(masked_fill(bytes, bytes == 0, large[0]), Error);
+  EXPECT_THROW(bytes.clone().masked_fill_(bytes == 0, large[0]), Error);
+  EXPECT_THROW(index_copy(bytes, 0, at, tensor({-1})), Error);
+  EXPECT_EQ(numbers(scatter_add(bytes, 0, at, tensor({255}))), Numbers({255, 0, 0}));
+}
+
+TEST(Functions, RankQuantilesInTheDtypeOfQ) {
+  const Tensor x = arange(11).to(f32);
+  EXPECT_EQ(numbers(quantile(x, tensor({0.1, 0.7}), {.mode = QuantileMode::lower})), Numbers({1, 7}));
+  // 0.29 of 100 steps is 28.999999999999996 in f64.
+  EXPECT_EQ(quantile(arange(101).to(f32), 0.29, {.mode = QuantileMode::lower}).item(), 29);
+  EXPECT_EQ(quantile(arange(101).to(f64), 0.29, {.mode = QuantileMode::lower}).item(), 28);
+  EXPECT_EQ(quantile(tensor({1000.0, 1002.0, 1004.0}, f16), 0.25).item(), 1001);
+}
+
+TEST(Functions, HistogramsCompareInTheirEdgesDtype) {
+  const double top = 1 + 0x1p-40;  // beyond f32
+  EXPECT_EQ(numbers(histogram(tensor({0.5f, 1.f}), tensor({0.0, 1.0, top}, f64)).hist), Numbers({1, 1}));
+  EXPECT_EQ(numbers(histogram(tensor({1.f}), tensor({0.0, 1 - 0x1p-40}, f64)).hist), Numbers({0}));
+  EXPECT_EQ(numbers(histc(full({4}, 0.25, bf16), 4, 0, 1)), Numbers({0, 4, 0, 0}));
+}
+
+TEST(Functions, RmsNormOf16BitsTakesTheEpsilonOfF32) {
+  const Tensor x = full({1, 4}, 0x1p-6, bf16);
+  EXPECT_TRUE(allclose(rms_norm(x, {4}).to(f32), ones({1, 4}), {.atol = 1e-2}));
+}
+
+TEST(Functions, UnpoolsIn16BitsWithoutASumThatOverflows) {
+  const Tensor x = full({1, 1, 4}, 60000, f16);
+  EXPECT_EQ(max_unpool1d(x, zeros({1, 1, 4}, i64), {.kernel_size = 2})[0][0][0].item<float>(),
+            x[0][0][0].item<float>());
+}
+
+TEST(Functions, DrawWithinTheirBounds) {
+  Generator generator(3);
+  for (const DType dtype : {bf16, f16}) {
+    const Tensor u = zeros({20000}, dtype).uniform_(1, 2, generator);
+    EXPECT_TRUE(all(logical_and(u >= 1, u < 2)).item<bool>());
+    EXPECT_TRUE(all(zeros({20000}, dtype).exponential_(1, generator) > 0).item<bool>());
+    // A probability below one step of 16 bits.
+    const Tensor drawn = bernoulli(full({200000}, 1e-4, dtype), generator);
+    EXPECT_LT(sum(drawn.to(f32)).item(), 60);
+  }
+  EXPECT_THROW(zeros({2}).uniform_(-std::numeric_limits<double>::infinity(), 0), Error);
+  EXPECT_EQ(error_of([] { randint(0, 100000, {3}, f16); }),
+            "randint(): the value 99999 does not fit into f16, which holds -65504 to 65504");
+  EXPECT_EQ(error_of([] {
+              weft::normal(zeros({2}), tensor({-1.0, 1.0}));
+            }),
+            "normal([2] f32, [2] f32): the standard deviation -1 must be 0 or more");
+  // 999 would be rounded up to the end, and 2^24 + 1 to 2^24 + 2.
+  EXPECT_EQ(max(randint(0, 1000, {20000}, generator, bf16)).item<double>(), 996);
+  EXPECT_EQ(min(randint(1001, 1010, {2000}, generator, bf16)).item<double>(), 1004);
+  EXPECT_EQ(max(randint((1 << 24) - 1, (1 << 24) + 2, {100}, generator, f32)).item<double>(), 1 << 24);
+  const Tensor dice = randint_like(zeros({1000}, i8), 1, 7, generator);
+  EXPECT_EQ(dice.dtype(), i8);
+  EXPECT_TRUE(all(logical_and(dice >= 1, dice <= 6)).item<bool>());
+}
+
+// ---- by the names of NumPy and PyTorch ----
+
+TEST(Functions, StackAndSplitByName) {
+  const Tensor a = tensor({1, 2}), b = tensor({3, 4}), cube = arange(8).view({2, 2, 2});
+  EXPECT_EQ(column_stack({a, b}).shape(), Shape({2, 2}));
+  EXPECT_EQ(numbers(column_stack({a, b})), Numbers({1, 3, 2, 4}));
+  EXPECT_EQ(column_stack({a, ones({2, 3}, i64)}).shape(), Shape({2, 4}));
+  EXPECT_EQ(dstack({a, b}).shape(), Shape({1, 2, 2}));
+  EXPECT_EQ(numbers(dstack({a, b})), Numbers({1, 3, 2, 4}));
+  EXPECT_EQ(numbers(hsplit(arange(4), 2)[1]), Numbers({2, 3}));
+  EXPECT_EQ(numbers(hsplit(cube, 2)[1]), Numbers({2, 3, 6, 7}));
+  EXPECT_EQ(numbers(vsplit(cube, IntList{1})[1]), Numbers({4, 5, 6, 7}));
+  EXPECT_EQ(numbers(dsplit(cube, 2)[0]), Numbers({0, 2, 4, 6}));
+  EXPECT_EQ(error_of([] {
+              hsplit(ones({2, 4}), 3);
+            }),
+            "hsplit([2, 4] f32): axis 1 of size 4 does not divide into 3 pieces");
+  EXPECT_THROW(vsplit(ones({4}), 2), ShapeError);
+}
+
+TEST(Functions, MoveAndBroadcastByName) {
+  const Tensor x = arange(6).view({1, 2, 3});
+  EXPECT_EQ(moveaxis(x, 0, -1).shape(), Shape({2, 3, 1}));
+  EXPECT_EQ(moveaxis(x, {0, 1}, {1, 0}).shape(), Shape({2, 1, 3}));
+  EXPECT_EQ(ravel(x).shape(), Shape({6}));
+  EXPECT_EQ(x.ravel().shape(), Shape({6}));
+  EXPECT_EQ(broadcast_to(x, {4, 2, 3}).shape(), Shape({4, 2, 3}));
+  const std::vector<Tensor> both = broadcast_tensors({ones({2, 1}), ones({3})});
+  EXPECT_EQ(both[0].shape(), Shape({2, 3}));
+  EXPECT_EQ(both[1].shape(), Shape({2, 3}));
+  const std::vector<Tensor> places = unravel_index(tensor({5, 3}), {2, 3});
+  EXPECT_EQ(numbers(places[0]), Numbers({1, 1}));
+  EXPECT_EQ(numbers(places[1]), Numbers({2, 0}));
+  EXPECT_THROW(unravel_index(tensor({6}), {2, 3}), IndexError);
+}
+
+TEST(Functions, ProductsByName) {
+  EXPECT_EQ(numbers(vecdot(ones({2, 3}), tensor({1.0, 2.0, 3.0}))), Numbers({6, 6}));
+  EXPECT_EQ(numbers(addr(ones({2, 2}), tensor({1.0, 2.0}), tensor({3.0, 4.0}), 2, 1)), Numbers({5, 6, 8, 10}));
+  const Tensor shorter = renorm(tensor({{3.0, 4.0}, {1.0, 0.0}}), 2, 0, 1);
+  EXPECT_TRUE(allclose(shorter, tensor({{0.6, 0.8}, {1.0, 0.0}})));
+  EXPECT_THROW(renorm(ones({3}), 2, 0, 1), ShapeError);
+}
+
+}  // namespace
+}  // namespace weft
