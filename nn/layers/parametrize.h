@@ -22,8 +22,8 @@ concept Parametrizable = std::derived_from<M, Module> && !std::derived_from<M, B
 namespace detail {
 
 /// Replaces a parameter of a module by a computed value. The parameters that it is computed from are registered under
-/// `parametrizations.NAME`. The tensor of the original parameter becomes an unsaved buffer that holds the computed
-/// value during a call.
+/// `parametrizations.NAME`. The tensor of the original parameter is neither parameter nor buffer then: it holds the
+/// computed value during a call.
 class Parametrization {
  public:
   /// Error if `module` itself has no parameter `name`.

@@ -8,7 +8,7 @@ namespace weft::nn {
 Module::HookHandle Module::add_hook(ForwardPreHook before, ForwardHook after) {
   State& self = state();
   const int number = self.hooks_made++;
-  self.hooks.push_back({number, std::move(before), std::move(after)});
+  self.hooks.push_back(std::make_shared<const State::Hook>(State::Hook{number, std::move(before), std::move(after)}));
   ++detail::forward_hooks;
   return {state_, number};
 }
@@ -16,16 +16,16 @@ Module::HookHandle Module::add_hook(ForwardPreHook before, ForwardHook after) {
 void Module::HookHandle::remove() {
   const std::shared_ptr<State> state = state_.lock();
   if (!state) return;
-  const auto count = std::erase_if(state->hooks, [&](const State::Hook& hook) { return hook.number == number_; });
+  const auto count = std::erase_if(state->hooks, [&](const auto& hook) { return hook->number == number_; });
   detail::forward_hooks -= static_cast<int>(count);
 }
 
 // The list is copied: a hook may take itself off.
 Tensors Module::before_forward(const Tensors& inputs) const {
   Tensors given = inputs;
-  for (const State::Hook& hook : std::vector<State::Hook>(state().hooks)) {
-    if (!hook.before) continue;
-    Tensors others = hook.before(*this, given);
+  for (const auto& hook : State::Hooks(state().hooks)) {
+    if (!hook->before) continue;
+    Tensors others = hook->before(*this, given);
     if (others.empty()) continue;
     if (others.size() != given.size())
       throw Error(text("a hook of ", type_name(), " gave ", others.size(), " inputs instead of ", given.size()));
@@ -36,9 +36,9 @@ Tensors Module::before_forward(const Tensors& inputs) const {
 
 Tensor Module::after_forward(const Tensors& inputs, const Tensor& y) const {
   Tensor result = y;
-  for (const State::Hook& hook : std::vector<State::Hook>(state().hooks)) {
-    if (!hook.after) continue;
-    if (const Tensor other = hook.after(*this, inputs, result); other.defined()) result = other;
+  for (const auto& hook : State::Hooks(state().hooks)) {
+    if (!hook->after) continue;
+    if (const Tensor other = hook->after(*this, inputs, result); other.defined()) result = other;
   }
   return result;
 }

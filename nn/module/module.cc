@@ -231,7 +231,8 @@ std::vector<Tensor> Module::parameters() const {
 std::vector<NamedTensor> Module::buffers() const {
   std::vector<NamedTensor> out;
   state().walk([&](const std::string& prefix, const State& below) {
-    for (const State::Buffer& buffer : below.buffers) out.push_back({prefix + buffer.name, buffer.tensor});
+    for (const State::Buffer& buffer : below.buffers)
+      if (!buffer.computed) out.push_back({prefix + buffer.name, buffer.tensor});
   });
   return out;
 }

@@ -104,7 +104,7 @@ class Module {
   /// All parameters, parents first, in registration order. A shared parameter is listed once, under its first name.
   std::vector<NamedTensor> named_parameters() const;
   std::vector<Tensor> parameters() const;
-  /// All buffers, whether they are saved or not.
+  /// All buffers, whether they are saved or not. (The value of a parametrized weight is none: parametrize.h.)
   std::vector<NamedTensor> buffers() const;
   /// A parameter or buffer by its dotted name (`conv.weight`). Error if there is none.
   Tensor get_parameter(const std::string& name) const;

@@ -30,7 +30,8 @@ struct Module::State {
     ForwardPreHook before;  // only one of the two is set
     ForwardHook after;
   };
-  std::vector<Hook> hooks;
+  using Hooks = std::vector<std::shared_ptr<const Hook>>;  // shared by copies of the list: a hook may have state
+  Hooks hooks;
   int hooks_made = 0;
   Generator* generator = nullptr;  // null: the default generator
   bool adopted = false;

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "tensor/autocast.h"
+#include "tensor/batching/vmap.h"
 #include "tests/autograd/checks.h"
 
 namespace weft {
