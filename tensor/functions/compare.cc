@@ -30,10 +30,11 @@ template <class Op> Tensor with_number(const Tensor& x, const Scalar& value) {
     ErrorFrame frame(#function, a);                   \
     return with_number<op::ScalarOp>(a, b);           \
   }
-#define WEFT_LOGICAL(Op, function)                                        \
-  Tensor function(const Tensor& a, const Tensor& b) {                     \
-    ErrorFrame frame(#function, a, b);                                    \
-    return dispatch::apply(op::Op{}, cast(a, boolean), cast(b, boolean)); \
+#define WEFT_LOGICAL(Op, function)                                                                       \
+  Tensor function(const Tensor& a, const Tensor& b) {                                                    \
+    ErrorFrame frame(#function, a, b);                                                                   \
+    if (a.dtype() == b.dtype()) return dispatch::apply(op::Op{}, a, b);                                  \
+    return dispatch::apply(op::Op{}, cast(a, boolean), cast(b, boolean)); /* promotion may round to 0 */ \
   }
 #define WEFT_PREDICATE(Op, function)     \
   Tensor function(const Tensor& x) {     \

@@ -1,6 +1,7 @@
 #include "tensor/functions/tile.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
@@ -8,8 +9,6 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
-#include "tensor/functions/masked.h"
-#include "tensor/functions/nonzero.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/cat.h"
 
@@ -71,16 +70,31 @@ Tensor rolled(const Tensor& x, const IntList& shifts) {
   return moves && x.numel() > 0 ? dispatch::apply(op, x) : x;
 }
 
+/// The elements of a matrix on and below a diagonal from -rows to columns: more in each row, until rows are whole.
+int64_t count_below(int64_t rows, int64_t columns, int64_t diagonal) {
+  const int64_t reached = rows + std::min<int64_t>(diagonal, 0),
+                first = std::min(std::max<int64_t>(diagonal, 0) + 1, columns);
+  const int64_t partial = std::min(reached, columns - first);
+  return partial * first + partial * (partial - 1) / 2 + (reached - partial) * columns;
+}
+
 Tensor triangle_indices(const char* name, bool lower, int64_t rows, int64_t columns, int64_t diagonal, Device device) {
   ErrorFrame frame(name);
   (void)spec_of({rows, columns}, boolean);  // ShapeError for sizes below 0
-  // The rows and columns that the triangle reaches: it fills half of them or more.
   const int64_t d = std::clamp(diagonal, -rows, columns);
+  const int64_t below = count_below(rows, columns, std::max(lower ? d : d - 1, -rows));
+  const Tensor out = empty({2, lower ? below : rows * columns - below}, i64);
+  int64_t *row_of = out.data<int64_t>(), *column_of = row_of + out.size(1);
+  // Rows that the triangle reaches: each of them holds something.
   const int64_t top = lower ? std::max<int64_t>(0, -d) : 0, bottom = lower ? rows : std::min(rows, columns - d);
-  const int64_t left = lower ? 0 : std::max<int64_t>(0, d), right = lower ? std::min(columns, rows + d) : columns;
-  const Tensor all = ones({bottom - top, right - left}, boolean, device);
-  const Tensor found = nonzero(lower ? tril(all, d + top - left) : triu(all, d + top - left));
-  return transpose(found, 0, 1).contiguous() + Tensor::from<int64_t>({top, left}).view({2, 1}).to(device);
+  for (int64_t row = top; row < bottom && columns > 0; ++row) {
+    const int64_t begin = lower ? 0 : std::max<int64_t>(0, row + d);
+    const int64_t count = (lower ? std::min(columns, row + d + 1) : columns) - begin;
+    row_of = std::fill_n(row_of, count, row);
+    std::iota(column_of, column_of + count, begin);
+    column_of += count;
+  }
+  return out.to(device);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/nonzero.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/scan.h"
@@ -34,11 +35,15 @@ UniqueResult runs_of(const Tensor& values, const Tensor& order, const Shape& pla
   Tensor differs = slice(plain, 0, 1) != slice(plain, 0, 0, -1);
   if (differs.rank() == 2) differs = any(differs, {1});
   const Tensor end = ones({1}, boolean, values.device());
-  const Tensor bounds = flatnonzero(cat({end, differs, end}));  // where runs begin, and n
-  const Tensor firsts = slice(bounds, 0, 0, -1);
+  const Tensor begins = cat({end, differs});
   UniqueResult out;
-  out.values = index_select(values, 0, firsts);
-  if (options.counts) out.counts = slice(bounds, 0, 1) - firsts;
+  if (!options.counts && values.rank() == 1) {
+    out.values = masked_select(values, begins);
+  } else {
+    const Tensor bounds = flatnonzero(cat({begins, end})), firsts = slice(bounds, 0, 0, -1);  // the last of them is n
+    out.values = index_select(values, 0, firsts);
+    if (options.counts) out.counts = slice(bounds, 0, 1) - firsts;
+  }
   if (options.inverse) {
     const Tensor run = cumsum(cat({zeros({1}, boolean, values.device()), differs}), 0);
     out.inverse = reshape(order.defined() ? adjoint::scatter_add(run, 0, order, {n}) : run, places);

@@ -18,28 +18,21 @@ struct Adding {
   auto operator()(auto element, auto value) const { return wrapping_add(element, value); }
 };
 
-/// What elements of T are combined in: floats of 16 bits in f32, narrow integers in i32.
-template <class T>
-using Accumulator =
-    std::conditional_t<is_half<T>, float, std::conditional_t<(sizeof(T) < sizeof(int32_t)), int32_t, T>>;
-
-template <class T> inline constexpr bool kWidens = !std::is_same_v<Accumulator<T>, T>;
-
-/// scatter_rows(), or scatter_slices() where the index names slices, in a copy of `into` of type Accumulator<T>.
+/// scatter_rows(), or scatter_slices() where the index names slices, in a copy of `into` of type Compute<T>.
 template <class T, class F>
 void scatter_widened(const Operand& src, const Operand& index, const SliceIndex& list, int64_t axis,
                      const Operand& into, const F& f) {
-  const Scratch<Accumulator<T>> src_values(src.numel()), into_values(into.numel());
+  const Scratch<Compute<T>> src_values(src.numel()), into_values(into.numel());
   const View src_view = View::contiguous(src.shape()), into_view = View::contiguous(into.shape());
-  const DType dtype = dtype_of<Accumulator<T>>;
+  const DType dtype = dtype_of<Compute<T>>;
   const Operand wide_src{src_values.data(), &src_view, dtype}, wide_into{into_values.data(), &into_view, dtype};
   copy(src, wide_src);
   copy(into, wide_into);
   if (list.names_slices(index))
-    scatter_slices<Accumulator<T>>(wide_src, list.list, slice_layout(index, axis, list.first, wide_into, wide_src),
-                                   wide_into, f);
+    scatter_slices<Compute<T>>(wide_src, list.list, slice_layout(index, axis, list.first, wide_into, wide_src),
+                               wide_into, f);
   else
-    scatter_rows<Accumulator<T>>(wide_src, list.list, axis, wide_into, f);
+    scatter_rows<Compute<T>>(wide_src, list.list, axis, wide_into, f);
   copy(wide_into, into);
 }
 
@@ -122,7 +115,7 @@ template <class T> bool add_to_row(const Operand& src, const Operand& index, con
   if (is_short_row(src, into)) {
     fill(into, 0);
     if constexpr (std::is_integral_v<T>) good = add_to_short_row<T>(src, index, into);
-  } else if constexpr (kWidens<T>) {
+  } else if constexpr (is_half<T>) {
     return false;
   } else {
     fill(into, 0);
@@ -177,7 +170,7 @@ bool scatter_one_each(const Operand& src, const IndexList& list, const Operand& 
   return !bad;
 }
 
-/// out = x, unless the op writes in place; then `f` along the rows of `axis`, computed in Accumulator<T> or in T.
+/// out = x, unless the op writes in place; then `f` along the rows of `axis`, computed in Compute<T> or in T.
 template <class T, bool kWiden, class F>
 void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis,
              const Operand& out_any, const F& f) {
@@ -192,7 +185,7 @@ void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_
   else if (!in_place)
     copy(x_any, out_any);
   if (one_each) {
-    using A = std::conditional_t<kWiden, Accumulator<T>, T>;
+    using A = std::conditional_t<kWiden, Compute<T>, T>;
     if (!scatter_one_each<T, A>(src.operand, list.list, out.operand, f)) list.list.check(out.operand.size(axis));
     return;
   }
@@ -208,7 +201,7 @@ void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_
 template <class F>
 void scatter_numbers(const Operand& x, const Operand& index, const Operand& src, int64_t axis, const Operand& out,
                      const F& f) {
-  visit_number(x.dtype, [&]<class T>() { scatter<T, kWidens<T>>(x, index, src, axis, out, f); });
+  visit_number(x.dtype, [&]<class T>() { scatter<T, is_half<T>>(x, index, src, axis, out, f); });
 }
 
 }  // namespace
@@ -235,12 +228,12 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
     if (!good) list.check(into.size(axis));
     return;
   }
-  const bool checks = size_of(into.dtype) >= sizeof(float) && !slices.names_slices(index);
+  const bool checks = !is_half_precision(into.dtype) && !slices.names_slices(index);
   if (!checks) list.check(into.size(axis));
   const RowStart start{.zeros = checks && starts_rows(src, axis, into), .checks = checks};
   if (!start.zeros) fill(into, 0);
   visit_number(src.dtype, [&]<class T>() {
-    if constexpr (kWidens<T>) {
+    if constexpr (is_half<T>) {
       scatter_widened<T>(src, index, slices, axis, into, Adding{});
     } else if (slices.names_slices(index)) {
       scatter_slices<T>(src, list, slice_layout(index, axis, slices.first, into, src), into, Adding{});

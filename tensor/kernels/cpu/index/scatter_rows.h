@@ -113,9 +113,12 @@ void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const
                    const int64_t* index = list.data() + band * length * list_stride + first;
                    for (int64_t j = 0; j < length; ++j, index += list_stride) {
                      if (start.checks && !IndexList::all_below(index, count, size)) return bad.store(true);
+                     T* const elements = to;  // copies: a byte that is written may be any variable's
+                     const T* const values = from + j * step;
+                     const int64_t elements_step = to_step;
                      for (int64_t k = 0; k < count; ++k) {
-                       T& element = to[out[k] + index[k] * to_step];
-                       element = static_cast<T>(f(element, from[in[k] + j * step]));
+                       T& element = elements[out[k] + index[k] * elements_step];
+                       element = static_cast<T>(f(element, values[in[k]]));
                      }
                    }
                    row += count;

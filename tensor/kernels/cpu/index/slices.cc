@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
@@ -16,6 +17,24 @@ namespace weft::kernels::cpu {
 namespace {
 
 constexpr int64_t kSliceGrain = 16384;
+
+/// copy_bytes(), up to 32 bytes without a call: two pieces, which may overlap.
+inline void copy_few_bytes(const void* from, void* to, int64_t bytes) {
+  const auto pieces = [=]<class Piece>(Piece first) {
+    const int64_t second = bytes - static_cast<int64_t>(sizeof first);
+    Piece last;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&last, static_cast<const char*>(from) + second, sizeof last);
+    std::memcpy(to, &first, sizeof first);
+    std::memcpy(static_cast<char*>(to) + second, &last, sizeof last);
+  };
+  if (bytes > 32) return copy_bytes(from, to, bytes);
+  if (bytes >= 16) return pieces(simd::Vec<uint64_t, 2>{});
+  if (bytes >= 8) return pieces(uint64_t{});
+  if (bytes >= 4) return pieces(uint32_t{});
+  if (bytes >= 2) return pieces(uint16_t{});
+  if (bytes == 1) pieces(uint8_t{});
+}
 
 template <class T> void copy_run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t count) {
   if (from_step == 1 && to_step == 1) {
@@ -48,8 +67,9 @@ struct SliceStart {
   int64_t list, table;
 };
 
-/// f(i, at) for each listed slice i in [begin, end).
-template <class F> void for_each_start(const Nest& list, int64_t begin, int64_t end, const F& f) {
+/// f(i, at) for each listed slice i in [begin, end). Inlined, so that what f captures by value stays in registers: a
+/// byte that f writes may be any variable's.
+template <class F> WEFT_SIMD void for_each_start(const Nest& list, int64_t begin, int64_t end, const F& f) {
   if (list.rank == 1 && list.inner().in == 0) {
     const int64_t step = list.inner().out;
     for (int64_t i = begin; i < end; ++i) f(i, SliceStart{i * step, 0});
@@ -160,10 +180,12 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
     return visit_size(table.dtype, [&]<class T>() {
       const T* from = table.data<T>();
       T* to = list.data<T>();
-      parallel_for(count, kSliceGrain, [&](int64_t begin, int64_t end) {
-        for_each_start(layout.list, begin, end, [&](int64_t i, const SliceStart& at) {
-          to[at.list] = from[at.table + index[static_cast<size_t>(i)] * layout.table_stride];
-        });
+      const int64_t* const rows = index.data();
+      parallel_for(count, kSliceGrain, [&, from, to, rows](int64_t begin, int64_t end) {
+        const auto copy_one = [from, to, rows, step = layout.table_stride](int64_t i, const SliceStart& at) {
+          to[at.list] = from[at.table + rows[i] * step];
+        };
+        for_each_start(layout.list, begin, end, copy_one);
       });
     });
   visit_size(table.dtype, [&]<class T>() {
@@ -188,18 +210,23 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
     }
     const bool dense = run.size == size && run.in == 1 && run.out == 1;
     const bool long_slices = dense && size * static_cast<int64_t>(sizeof(T)) >= kLongSlice;
-    parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
-      const auto slice = [&](int64_t i) { return from + index[static_cast<size_t>(i)] * layout.table_stride; };
-      for_each_start(layout.list, begin, end, [&](int64_t i, const SliceStart& at) {
+    parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&, from, to, size](int64_t begin, int64_t end) {
+      const auto slice = [from, rows = index.data(), step = layout.table_stride](int64_t i) {
+        return from + rows[i] * step;
+      };
+      const auto copy_dense = [=](int64_t i, const SliceStart& at) {
         const T* source = slice(i) + at.table;
         T* target = to + at.list;
         if (long_slices) return copy_dense_run(source, target, size, slice(std::min(i + 1, end - 1)) + at.table);
-        if (dense) {
-          simd::prefetch(slice(std::min(i + 4, end - 1)) + at.table, 0);
-          if constexpr (sizeof(T) < sizeof(float)) return copy_run(source, 1, target, 1, size);
-          return for_lanes<T>(
-              size, [&](int64_t j, auto lanes) { put_lanes(target + j, lanes_at(source + j, lanes), lanes); });
-        }
+        simd::prefetch(slice(std::min(i + 4, end - 1)) + at.table, 0);
+        if constexpr (sizeof(T) < sizeof(float))
+          return copy_few_bytes(source, target, size * static_cast<int64_t>(sizeof(T)));
+        for_lanes<T>(size, [=](int64_t j, auto lanes) { put_lanes(target + j, lanes_at(source + j, lanes), lanes); });
+      };
+      if (dense) return for_each_start(layout.list, begin, end, copy_dense);
+      for_each_start(layout.list, begin, end, [&](int64_t i, const SliceStart& at) {
+        const T* source = slice(i) + at.table;
+        T* target = to + at.list;
         NestWalk walk(outer, 0);
         for (int64_t k = 0; k < size; k += run.size, walk.next())
           copy_run(source + walk.in(), run.in, target + walk.out(), run.out, run.size);

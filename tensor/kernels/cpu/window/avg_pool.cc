@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/window/pool_loops.h"
+#include "tensor/kernels/cpu/window/mean_rows.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -40,11 +40,41 @@ void channels_last_means(const Operand& from, const Operand& to, const Links& ro
   });
 }
 
+/// Whether registers are better filled with neighbours in a row. Windows that reach far beyond the image are not for a
+/// line that holds what lies around it.
+bool prefers_rows(const Operand& from, const Operand& to, const RowSums& columns) {
+  const int64_t channels = to.size(1);
+  const bool neighbours = channels > 1 && from.stride(1) == 1 && to.stride(1) == 1;
+  return channels < kFewChannels && channels <= to.size(3) && !neighbours &&
+         columns.length <= 2 * std::max(columns.elements, columns.width);
+}
+
+/// linked_means() along the rows of each channel.
+template <class S>
+void means_along_rows(const Operand& from, const Operand& to, const Links& rows, const RowSums& columns,
+                      int64_t window) {
+  constexpr int64_t kWork = 65536;  // of one piece
+  const int64_t channels = to.size(1), height = to.size(2);
+  parallel_for(to.size(0) * channels * height, std::max<int64_t>(1, kWork / columns.length),
+               [&](int64_t begin, int64_t end) {
+                 RowSummer<S> sums(columns);
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t n = i / height / channels, c = i / height % channels, h = i % height;
+                   const Image<S> x(from, n), y(to, n);
+                   sums.begin();
+                   for (const Link* a = rows.begin(h); a != rows.end(h); ++a)
+                     sums.add(x.at(a->at, 0) + c * x.channel, x.column);
+                   sums.write(static_cast<Compute<S>>(window), y.at(h, 0) + c * y.channel, y.column);
+                 }
+               });
+}
+
 /// to(pixel) = the sum of from over the pixel's links, divided by the size of a window: both directions of the mean.
 template <class S>
-void linked_means(const Operand& from, const Operand& to, const Links& rows, const Links& columns,
+void linked_means(const Operand& from, const Operand& to, const Links& rows, const Links& columns, const RowSums& along,
                   const Pool2dOptions& o) {
   const int64_t window = o.kernel_size.height * o.kernel_size.width;
+  if (prefers_rows(from, to, along)) return means_along_rows<S>(from, to, rows, along, window);
   if (should_copy_to_channels_last(from) || should_copy_to_channels_last(to))
     return channels_last_means<S>(from, to, rows, columns, window);
   for_each_row(to.shape(), 2, [&](int64_t n, int64_t h) {
@@ -63,7 +93,8 @@ void op::AvgPool2d::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {
     linked_means<S>(x, out, Links::of_windows(windows_of(options, 0), x.size(2), out.size(2)),
-                    Links::of_windows(windows_of(options, 1), x.size(3), out.size(3)), options);
+                    Links::of_windows(windows_of(options, 1), x.size(3), out.size(3)),
+                    RowSums::of_windows(windows_of(options, 1), x.size(3), out.size(3)), options);
   });
 }
 
@@ -71,7 +102,8 @@ void op::AvgPool2dBackward::cpu(const Operand& g, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {
     linked_means<S>(g, out, Links::of_pixels(windows_of(options, 0), out.size(2), g.size(2)),
-                    Links::of_pixels(windows_of(options, 1), out.size(3), g.size(3)), options);
+                    Links::of_pixels(windows_of(options, 1), out.size(3), g.size(3)),
+                    RowSums::of_pixels(windows_of(options, 1), out.size(3), g.size(3)), options);
   });
 }
 
