@@ -7,6 +7,7 @@
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/linear.h"
 #include "tensor/ops/matmul.h"
 
 namespace weft {
@@ -40,6 +41,14 @@ Product matrix_product(const Tensor& a, const Tensor& b) {
 
 bool is(const Scalar& factor, double value) { return factor.to_double() == value; }
 
+/// Whether x + a b is a linear layer with the bias x, whose kernel adds it before it rounds to 16 bits: no result in
+/// f32 is written.
+bool is_linear(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  const bool one_dtype = x.dtype() == a.dtype() && b.dtype() == a.dtype() && is_half_precision(a.dtype());
+  const bool fits = x.rank() == 1 && x.size(0) == b.size(1) && a.size(1) == b.size(0);
+  return one_dtype && fits && is(beta, 1) && is(alpha, 1);
+}
+
 Tensor combined(const Tensor& x, Product product, const Scalar& beta, const Scalar& alpha) {
   Tensor& value = product.value;
   const DType dtype = promote(x.dtype(), product.dtype);
@@ -60,6 +69,7 @@ Tensor combined(const Tensor& x, Product product, const Scalar& beta, const Scal
 Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   ErrorFrame frame("addmm", x, a, b);
   check_ranks(a, b, 2, 2);
+  if (is_linear(x, a, b, beta, alpha)) return dispatch::apply(op::Linear{}, a, transpose(b, 0, 1), x);
   return combined(x, matrix_product(a, b), beta, alpha);
 }
 

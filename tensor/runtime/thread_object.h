@@ -5,8 +5,8 @@
 
 namespace weft::detail {
 
-/// The calling thread's object of `Tag`, made by `make()` (which returns a T) at its first use. It is destroyed when the
-/// thread ends, but after all thread_local objects, whose destructors may compute; the main thread's is not, as
+/// The calling thread's object of `Tag`, made by `make()` (which returns a T) at its first use. It is destroyed when
+/// the thread ends, but after all thread_local objects, whose destructors may compute; the main thread's is not, as
 /// destructors of static objects may compute as well. A `thread_local T` would be used there after its end.
 template <class Tag, class Make> auto& thread_object(const Make& make) {
   using T = decltype(make());

@@ -78,7 +78,7 @@ void add_dtypes(Cases& cases) {
 
 void add_arguments(Cases& cases) {
   cases
-      .add("diff with neighbours", {{normal({2, 3}), normal({2, 1}), normal({2, 2})}},
+      .add("diff with neighbors", {{normal({2, 3}), normal({2, 1}), normal({2, 2})}},
            CALL(diff(x[0], 1, -1, x[1], x[2])),
            [](const Arrays& x) {
              return build({2, 5}, [&](const Index& i) {

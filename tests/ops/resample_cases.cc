@@ -17,7 +17,7 @@ namespace {
 /// What pixel `i` of an axis reads: pixels and weights.
 using Axis = std::function<std::map<int64_t, double>(int64_t i, int64_t in, int64_t out)>;
 
-double centre(int64_t i, int64_t in, int64_t out, bool align, double scale) {
+double center(int64_t i, int64_t in, int64_t out, bool align, double scale) {
   if (align) return out > 1 ? static_cast<double>(i * (in - 1)) / static_cast<double>(out - 1) : 0;
   return (static_cast<double>(i) + 0.5) * (scale > 0 ? 1 / scale : static_cast<double>(in) / static_cast<double>(out)) -
          0.5;
@@ -33,7 +33,7 @@ Axis nearest_axis(double shift, double scale = 0) {
 
 Axis linear_axis(bool align = false, double scale = 0) {
   return [=](int64_t i, int64_t in, int64_t out) {
-    const double at = std::clamp(centre(i, in, out, align, scale), 0.0, static_cast<double>(in - 1));
+    const double at = std::clamp(center(i, in, out, align, scale), 0.0, static_cast<double>(in - 1));
     std::map<int64_t, double> out_taps;
     for (int64_t p = 0; p < in; ++p)
       if (const double w = 1 - std::abs(at - static_cast<double>(p)); w > 0) out_taps[p] = w;
@@ -49,7 +49,7 @@ double cubic(double t) {
 }
 Axis cubic_axis(bool align = false) {
   return [=](int64_t i, int64_t in, int64_t out) {
-    const double at = centre(i, in, out, align, 0);
+    const double at = center(i, in, out, align, 0);
     std::map<int64_t, double> taps;
     for (int64_t p = -4; p < in + 4; ++p)
       if (const double w = cubic(at - static_cast<double>(p)); w != 0) taps[std::clamp<int64_t>(p, 0, in - 1)] += w;

@@ -108,7 +108,7 @@ void add_extremes(Cases& cases) {
 }
 
 /// f of adjacent elements along the last axis, which gets one shorter.
-Reference neighbours(double (*f)(double, double)) {
+Reference neighbors(double (*f)(double, double)) {
   return [=](const Arrays& in) {
     Shape shape = in[0].shape;
     int64_t& last = shape[shape.size() - 1];
@@ -151,17 +151,17 @@ void add_differences(Cases& cases) {
   const std::vector<Sample> samples = {{normal({5})},    {normal({3, 4})},    {normal({2, 1})},
                                        {normal({2, 0})}, {normal({2, 3, 4})}, {integers({3, 4}, 0, 9)},
                                        {special({2, 9})}};
-  cases.add("diff", samples, CALL(diff(x[0])), neighbours([](double a, double b) { return b - a; }))
+  cases.add("diff", samples, CALL(diff(x[0])), neighbors([](double a, double b) { return b - a; }))
       .compares(kAll - DTypes{boolean});
   cases
       .add("diff of bool", {{mask({3, 5})}}, CALL(diff(x[0])),
-           neighbours([](double a, double b) { return a != b ? 1.0 : 0.0; }))
+           neighbors([](double a, double b) { return a != b ? 1.0 : 0.0; }))
       .gives({Result::boolean})
       .no_gradient();
   cases
       .add("diff twice", {{normal({3, 5})}, {normal({2})}, {normal({1, 1})}}, CALL(diff(x[0], 2)),
            [](const Arrays& in) {
-             const Reference once = neighbours([](double a, double b) { return b - a; });
+             const Reference once = neighbors([](double a, double b) { return b - a; });
              return once(once(in));
            })
       .compares(DTypes{f32, f64});

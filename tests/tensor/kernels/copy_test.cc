@@ -148,6 +148,29 @@ TEST(Copy, bytes_of_any_length_from_and_to_any_place) {
   }
 }
 
+template <class T> void check_gather() {
+  for (int64_t step = -5; step <= 5; ++step) {
+    for (const int64_t count : {0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 129, 300}) {
+      const int64_t span = count == 0 ? 0 : (count - 1) * std::abs(step) + 1;
+      std::vector<T> from(static_cast<size_t>(span)), to(static_cast<size_t>(count) + 1, T(77));
+      for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(3 * i + 1);
+      const T* first = from.data() + (step < 0 && span > 0 ? span - 1 : 0);
+      kernels::cpu::gather_elements<T>(first, step * static_cast<int64_t>(sizeof(T)), to.data(), count);
+      for (int64_t i = 0; i < count; ++i)
+        ASSERT_EQ(to[static_cast<size_t>(i)], first[i * step]) << text(sizeof(T), " bytes, ", step, " apart, ", i);
+      ASSERT_EQ(to.back(), T(77)) << "wrote beyond the last";
+    }
+  }
+}
+
+/// The memory ends with the last element: a sanitizer sees what is read beyond it.
+TEST(Copy, gathers_elements_any_distance_apart) {
+  check_gather<uint8_t>();
+  check_gather<uint16_t>();
+  check_gather<uint32_t>();
+  check_gather<uint64_t>();
+}
+
 TEST(Copy, half_types_round_to_nearest_even) {
   Random random(5);
   std::vector<float> x(1003);

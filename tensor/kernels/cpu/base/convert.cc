@@ -53,13 +53,38 @@ int64_t narrow_pairs(const float* from, BFloat16* to, int64_t count) {
 int64_t narrow_pairs(const float*, BFloat16*, int64_t) { return 0; }
 #endif
 
-template <int kSize> void move(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t count) {
+/// Where `from_step` is a small constant, g++ makes loads and shuffles of whole registers of it.
+template <int kSize> WEFT_SIMD void move_each(const std::byte* in, int64_t from_step, std::byte* out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * kSize, in + i * from_step, kSize);
+}
+
+/// For any distance. 16 bytes are put together in a register: one store, and wide loads that follow need not wait for
+/// many narrow ones.
+template <class T> void move_far(const std::byte* in, int64_t from_step, std::byte* out, int64_t count) {
+  constexpr int kSize = sizeof(T), N = 16 / kSize;
+  int64_t i = 0;
+  for (; i + N <= count; i += N)
+    simd::store<T, N>(reinterpret_cast<T*>(out + i * kSize),
+                      simd::load_strided<T, N>(reinterpret_cast<const T*>(in + i * from_step), from_step / kSize));
+  move_each<kSize>(in + i * from_step, from_step, out + i * kSize, count - i);
+}
+
+template <class T> void move(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t count) {
+  constexpr int kSize = sizeof(T);
   const auto* in = static_cast<const std::byte*>(from);
   auto* out = static_cast<std::byte*>(to);
-  const auto each = [=](int64_t apart) __attribute__((always_inline)) {
-    for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * apart, in + i * from_step, kSize);
-  };
-  to_step == kSize ? each(kSize) : each(to_step);
+  if (to_step != kSize) {
+    for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * to_step, in + i * from_step, kSize);
+    return;
+  }
+  switch (from_step) {
+    case -2 * kSize: return move_each<kSize>(in, -2 * kSize, out, count);
+    case -kSize: return move_each<kSize>(in, -kSize, out, count);
+    case 2 * kSize: return move_each<kSize>(in, 2 * kSize, out, count);
+    case 3 * kSize: return move_each<kSize>(in, 3 * kSize, out, count);
+    case 4 * kSize: return move_each<kSize>(in, 4 * kSize, out, count);
+    default: return move_far<T>(in, from_step, out, count);
+  }
 }
 
 }  // namespace
@@ -90,10 +115,10 @@ void copy_bytes(const void* from, void* to, int64_t bytes) {
 
 void move_elements(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t size, int64_t count) {
   switch (size) {
-    case 1: return move<1>(from, from_step, to, to_step, count);
-    case 2: return move<2>(from, from_step, to, to_step, count);
-    case 4: return move<4>(from, from_step, to, to_step, count);
-    default: return move<8>(from, from_step, to, to_step, count);
+    case 1: return move<uint8_t>(from, from_step, to, to_step, count);
+    case 2: return move<uint16_t>(from, from_step, to, to_step, count);
+    case 4: return move<uint32_t>(from, from_step, to, to_step, count);
+    default: return move<uint64_t>(from, from_step, to, to_step, count);
   }
 }
 

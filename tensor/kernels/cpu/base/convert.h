@@ -2,7 +2,9 @@
 // compute in (`Compute<T>`: float for bf16 and f16, the type itself otherwise) and from one distance to another.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -69,5 +71,15 @@ void copy_bytes(const void* from, void* to, int64_t bytes);
 
 /// Copies `count` elements of `size` bytes (1, 2, 4 or 8) that lie `from_step` bytes apart to places `to_step` apart.
 void move_elements(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t size, int64_t count);
+
+/// The same to dense memory. So few elements are moved sooner than the function is called.
+inline constexpr int64_t kFewElements = 16;
+template <class T> void gather_elements(const void* from, int64_t from_step, void* to, int64_t count) {
+  constexpr int64_t kSize = sizeof(T);
+  if (count >= kFewElements) return move_elements(from, from_step, to, kSize, kSize, count);
+  const auto* in = static_cast<const std::byte*>(from);
+  auto* out = static_cast<std::byte*>(to);
+  for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * kSize, in + i * from_step, kSize);
+}
 
 }  // namespace weft::kernels::cpu

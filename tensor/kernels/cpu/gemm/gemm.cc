@@ -182,26 +182,42 @@ template <class T, class Out> bool normalize_for_library(Matrix<const T>& a, Mat
 
 }  // namespace
 
-void widening_gemm(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b, const Matrix<float>& c) {
+template <class H> void widening_gemm(const Matrix<const H>& a, const Matrix<const H>& b, const Matrix<float>& c) {
   auto left = a, right = b;
   auto out = c;
   if (normalize_for_library(left, right, out)) {
-    if (prefers_own_tile(left, right)) return bf16::gemm<float>(left, right, out, false);
-    if (!onednn::bf16_gemm(left, right, out)) half_gemm<BFloat16, float>(left, right, out, false);
-    return;
+    if (narrow_product<H, float>(left, right, out, false)) return;
+    if constexpr (std::is_same_v<H, BFloat16>) {
+      if (prefers_own_tile(left, right)) return bf16::gemm<float>(left, right, out, false);
+      if (onednn::bf16_gemm(left, right, out)) return;
+    }
+    return half_gemm<H, float>(left, right, out, false);
   }
   const Scratch<float> wide_a(checked_multiply(a.rows, a.columns)), wide_b(checked_multiply(b.rows, b.columns));
   const auto x = row_major(wide_a.data(), a.rows, a.columns), y = row_major(wide_b.data(), b.rows, b.columns);
-  copy_matrix<BFloat16, float>(a, x);
-  copy_matrix<BFloat16, float>(b, y);
+  copy_matrix<H, float>(a, x);
+  copy_matrix<H, float>(b, y);
   gemm<float>(x, y, c);
 }
+template void widening_gemm(const Matrix<const BFloat16>&, const Matrix<const BFloat16>&, const Matrix<float>&);
+template void widening_gemm(const Matrix<const Float16>&, const Matrix<const Float16>&, const Matrix<float>&);
 
-bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c) {
+namespace {
+
+template <class H> bool biased_half_gemm(Matrix<const H> a, Matrix<const H> b, const H* bias, Matrix<H> c) {
   if (is_dots(a, b) || is_dots(b.transposed(), a.transposed())) return false;  // gemm(), added to the bias, is faster
   if (!normalize_for_library(a, b, c)) return false;
-  fast_half_gemm<BFloat16>(a, b, c, false, bias);
+  fast_half_gemm<H>(a, b, c, false, bias);
   return true;
+}
+
+}  // namespace
+
+bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c) {
+  return biased_half_gemm<BFloat16>(a, b, bias, c);
+}
+bool biased_gemm(Matrix<const Float16> a, Matrix<const Float16> b, const Float16* bias, Matrix<Float16> c) {
+  return biased_half_gemm<Float16>(a, b, bias, c);
 }
 
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {

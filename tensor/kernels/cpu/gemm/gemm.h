@@ -22,13 +22,14 @@ void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c
 template <class T>
 void own_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate = false);
 
-/// c = a b + bias in one pass, where that is done faster than after the product: f32 and bf16, one bias per column,
-/// contiguous. False where not: nothing was done.
+/// c = a b + bias in one pass, where that is done faster than after the product: f32, bf16 and f16, one bias per
+/// column, contiguous. False where not: nothing was done.
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
 bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c);
+bool biased_gemm(Matrix<const Float16> a, Matrix<const Float16> b, const Float16* bias, Matrix<Float16> c);
 
-/// c = a b in f32, of any strides and sizes: products of bf16 that are to be summed before they are rounded.
-void widening_gemm(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b, const Matrix<float>& c);
+/// c = a b in f32, of any strides and sizes: products of bf16 or f16 that are to be summed before they are rounded.
+template <class H> void widening_gemm(const Matrix<const H>& a, const Matrix<const H>& b, const Matrix<float>& c);
 
 /// The largest number of multiplications for which packing or a library call costs more than a plain loop.
 inline constexpr int64_t kTinyProduct = 20 * 20 * 20;

@@ -137,6 +137,7 @@ void half_gemm(Matrix<const H> a, Matrix<const H> b, Matrix<Out> c, bool accumul
 WEFT_HALF_GEMM(BFloat16, BFloat16)
 WEFT_HALF_GEMM(BFloat16, float)
 WEFT_HALF_GEMM(Float16, Float16)
+WEFT_HALF_GEMM(Float16, float)
 #undef WEFT_HALF_GEMM
 
 }  // namespace weft::kernels::cpu

@@ -25,7 +25,7 @@ template <class T>
 void rows_times_weight(const Operand& x, const Matrix<const T>& weight, const Operand& bias, const Operand& out) {
   const auto rows = matrix_of<const T>(x, 0), columns = weight.transposed();
   const auto result = matrix_of<T>(out, 0);
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, BFloat16>)
+  if constexpr (std::is_same_v<T, float> || is_half<T>)
     if (bias.defined() && bias.stride(0) == 1 && biased_gemm(rows, columns, bias.data<T>(), result)) return;
   if (bias.defined()) fill_rows<T>(bias, result);
   gemm<T>(rows, columns, result, bias.defined());

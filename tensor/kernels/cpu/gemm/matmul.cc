@@ -103,17 +103,6 @@ template <class T> void product(const Operand& a, const Operand& b, const Operan
     run_batches<T>(a, b, out);
 }
 
-/// c = a b with sums that are not rounded to T.
-template <class T> void wide_product(const Matrix<const T>& a, const Matrix<const T>& b, const Operand& out) {
-  const auto c = matrix_of<float>(out, 0);
-  if constexpr (std::is_same_v<T, BFloat16>) return widening_gemm(a, b, c);
-  const Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
-  const auto wide_a = row_major(left.data(), a.rows, a.columns), wide_b = row_major(right.data(), b.rows, b.columns);
-  copy_matrix<T, float>(a, wide_a);
-  copy_matrix<T, float>(b, wide_b);
-  gemm<float>(wide_a, wide_b, c);
-}
-
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -134,7 +123,7 @@ void op::RoundedMatmul::cpu(const Operand& a, const Operand& b, const Operand& o
   visit_floating(operands, [&]<class T>() {
     const RoundedMatrix<T> left(a), right(b);
     if (result == operands) return gemm<T>(left.matrix(), right.matrix(), matrix_of<T>(out, 0));
-    if constexpr (is_half<T>) wide_product<T>(left.matrix(), right.matrix(), out);
+    if constexpr (is_half<T>) widening_gemm<T>(left.matrix(), right.matrix(), matrix_of<float>(out, 0));
   });
 }
 

@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
+#include "tensor/kernels/cpu/index/row_groups.h"
 #include "tensor/kernels/cpu/index/slice_sums.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
@@ -122,41 +122,6 @@ bool is_sparse(int64_t count, const SliceLayout& layout) {
   return count < layout.table_size / kFew;
 }
 
-/// Positions of the list grouped by row, in order: those of group g are order[starts[g]] to order[starts[g + 1]]. Row v
-/// is group v, empty or not, unless `sparse`: then there is a group for each row that is listed.
-struct Groups {
-  Groups(std::span<const int64_t> rows, int64_t size, bool sparse)
-      : count(sparse ? 0 : size), starts((sparse ? std::ssize(rows) : size) + 1), order(std::ssize(rows)) {
-    sparse ? sort(rows) : distribute(rows);
-  }
-  void sort(std::span<const int64_t> rows) {
-    const int64_t listed = std::ssize(rows);
-    std::iota(order.data(), order.data() + listed, int64_t{0});
-    const auto row = [&](int64_t i) { return rows[static_cast<size_t>(i)]; };
-    std::stable_sort(order.data(), order.data() + listed, [&](int64_t a, int64_t b) { return row(a) < row(b); });
-    for (int64_t k = 0; k < listed; ++k)
-      if (k == 0 || row(order.data()[k]) != row(order.data()[k - 1])) starts.data()[count++] = k;
-    starts.data()[count] = listed;
-  }
-  void distribute(std::span<const int64_t> rows) {
-    int64_t* s = starts.data();
-    std::fill_n(s, count + 1, int64_t{0});
-    for (const int64_t row : rows) ++s[row];
-    int64_t total = 0;
-    for (int64_t v = 0; v <= count; ++v) {
-      const int64_t members = v < count ? s[v] : 0;
-      s[v] = total;
-      total += members;
-    }
-    for (size_t i = 0; i < rows.size(); ++i) order.data()[s[rows[i]]++] = static_cast<int64_t>(i);
-    for (int64_t v = count; v > 0; --v) s[v] = s[v - 1];  // each start has moved to the next one's
-    s[0] = 0;
-  }
-  int64_t count;
-  Scratch<int64_t> starts;
-  Scratch<int64_t> order;
-};
-
 /// table = start, or zeros where it is undefined.
 void begin_as(const Operand& start, const Operand& table) {
   if (!start.defined())
@@ -169,6 +134,22 @@ template <class T> void begin_run(const T* start, T* to, int64_t step, int64_t c
   for (int64_t j = 0; j < count; ++j) to[j * step] = T{};
 }
 
+/// copy_slices() of slices of one element.
+void copy_elements(const Operand& table, std::span<const int64_t> index, const SliceLayout& layout,
+                   const Operand& list) {
+  visit_size(table.dtype, [&]<class T>() {
+    const T* from = table.data<T>();
+    T* to = list.data<T>();
+    const int64_t* const rows = index.data();
+    parallel_for(std::ssize(index), kSliceGrain, [&, from, to, rows](int64_t begin, int64_t end) {
+      const auto copy_one = [from, to, rows, step = layout.table_stride](int64_t i, const SliceStart& at) {
+        to[at.list] = from[at.table + rows[i] * step];
+      };
+      for_each_start(layout.list, begin, end, copy_one);
+    });
+  });
+}
+
 }  // namespace
 
 void copy_slices(const Operand& table, std::span<const int64_t> index, const SliceLayout& layout, const Operand& list) {
@@ -176,18 +157,7 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
   if (count == 0 || size == 0) return;
   const NestAxis run = run_of(layout.slice);
   const Nest outer = layout.slice.outer();
-  if (size == 1)
-    return visit_size(table.dtype, [&]<class T>() {
-      const T* from = table.data<T>();
-      T* to = list.data<T>();
-      const int64_t* const rows = index.data();
-      parallel_for(count, kSliceGrain, [&, from, to, rows](int64_t begin, int64_t end) {
-        const auto copy_one = [from, to, rows, step = layout.table_stride](int64_t i, const SliceStart& at) {
-          to[at.list] = from[at.table + rows[i] * step];
-        };
-        for_each_start(layout.list, begin, end, copy_one);
-      });
-    });
+  if (size == 1) return copy_elements(table, index, layout, list);
   visit_size(table.dtype, [&]<class T>() {
     const T* from = table.data<T>();
     T* to = list.data<T>();
@@ -197,12 +167,12 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
         list_offsets.data()[i] = at.list;
         table_offsets.data()[i] = at.table + index[static_cast<size_t>(i)] * layout.table_stride;
       });
-      const bool neighbours = layout.list.rank == 1 && layout.list.inner().out == 1;
+      const bool neighbors = layout.list.rank == 1 && layout.list.inner().out == 1;
       return for_elements(layout, count, [&](int64_t in, int64_t out) {
         T* const target = to + out;  // copies: a byte that is written may be any variable's
         const T* const source = from + in;
         const int64_t *const list_offset = list_offsets.data(), *const table_offset = table_offsets.data();
-        if (neighbours)
+        if (neighbors)
           for (int64_t i = 0, n = count; i < n; ++i) target[i] = source[table_offset[i]];
         else
           for (int64_t i = 0, n = count; i < n; ++i) target[list_offset[i]] = source[table_offset[i]];
@@ -345,7 +315,7 @@ void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   // gone through.
   const bool sparse = is_sparse(count, layout), begun = sparse || rows.data() != row_offsets.data();
   if (begun) begin_as(start, table);
-  const Groups groups(rows, layout.table_size, sparse);
+  const RowGroups groups(rows, layout.table_size, sparse);
   const Scratch<int64_t> list_offsets(count);
   fill_offsets(layout.list, list_offsets, count);
   const int64_t mean_work = std::max<int64_t>(1, count * size / groups.count);

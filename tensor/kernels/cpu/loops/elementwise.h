@@ -65,7 +65,7 @@ template <class T> class InputBlock {
   const Compute<T>* load(const char* from, int64_t step, int64_t count) {
     if (step == 0) return repeat(from, count);
     if (step != sizeof(T)) {
-      move_elements(from, step, elements_, sizeof(T), sizeof(T), count);
+      gather_elements<T>(from, step, elements_, count);
       from = elements_;
     }
     const T* dense = reinterpret_cast<const T*>(from);
@@ -76,37 +76,40 @@ template <class T> class InputBlock {
       return dense;
     }
   }
-  /// Several short rows as one block.
+  /// Several short rows as one block. All blocks share a row that is repeated.
   const Compute<T>* load_rows(const char* from, int64_t step, int64_t row_step, int64_t columns, int64_t rows) {
     constexpr auto kSize = static_cast<int64_t>(sizeof(T));
     if (step == kSize && row_step == columns * kSize) return load(from, step, columns * rows);
-    T* elements = reinterpret_cast<T*>(elements_);
-    for (int64_t row = 0; row < rows; ++row, from += row_step, elements += columns) {
-      if (step != 0) {
-        move_elements(from, step, elements, kSize, kSize, columns);
-        continue;
-      }
-      const T value = *reinterpret_cast<const T*>(from);
-      for (int64_t i = 0; i < columns; ++i) elements[i] = value;
+    if (row_step == 0 && from == repeated_ && columns * rows <= repeats_) return values();
+    if (row_step == 0) repeated_ = from, repeats_ = columns * rows;
+    if (step == 0) {
+      for (int64_t row = 0; row < rows; ++row, from += row_step) fill(values() + row * columns, from, columns);
+      return values();
     }
+    for (int64_t row = 0; row < rows; ++row, from += row_step)
+      gather_elements<T>(from, step, elements_ + row * columns * kSize, columns);
     return load(elements_, kSize, columns * rows);
   }
 
  private:
   /// One value, which the blocks of a row share.
   const Compute<T>* repeat(const char* from, int64_t count) {
-    auto* values = reinterpret_cast<Compute<T>*>(is_half<T> ? static_cast<void*>(values_) : elements_);
     if (from != repeated_ || count > repeats_) {
-      const Compute<T> value = static_cast<Compute<T>>(*reinterpret_cast<const T*>(from));
-      for (int64_t i = 0; i < count; ++i) values[i] = value;
+      fill(values(), from, count);
       repeated_ = from, repeats_ = count;
     }
-    return values;
+    return values();
   }
+
+  static void fill(Compute<T>* to, const char* from, int64_t count) {
+    const Compute<T> value = static_cast<Compute<T>>(*reinterpret_cast<const T*>(from));
+    for (int64_t i = 0; i < count; ++i) to[i] = value;
+  }
+  Compute<T>* values() { return reinterpret_cast<Compute<T>*>(is_half<T> ? static_cast<void*>(values_) : elements_); }
 
   alignas(64) char elements_[kLoopBlock * sizeof(T)];
   alignas(64) Compute<T> values_[is_half<T> ? kLoopBlock : 1];
-  const char* repeated_ = nullptr;
+  const char* repeated_ = nullptr;  // of what values() are: one value, or one row again and again
   int64_t repeats_ = 0;
 };
 

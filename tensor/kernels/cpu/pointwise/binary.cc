@@ -49,7 +49,8 @@ WEFT_BINARY_KERNEL(Maximum, any([](auto x, auto y) { return nan_max(x, y); }, a,
 WEFT_BINARY_KERNEL(Minimum, any([](auto x, auto y) { return nan_min(x, y); }, a, b, out))
 WEFT_BINARY_KERNEL(ClampMin, Maximum{}.cpu(a, b, out))
 WEFT_BINARY_KERNEL(ClampMax, Minimum{}.cpu(a, b, out))
-WEFT_BINARY_KERNEL(AddScaled, floating([w = alpha](auto x, auto y) { return x + y * static_cast<decltype(x)>(w); }, a, b, out))
+WEFT_BINARY_KERNEL(AddScaled,
+                   floating([w = alpha](auto x, auto y) { return x + y * static_cast<decltype(x)>(w); }, a, b, out))
 // clang-format on
 
 }  // namespace weft

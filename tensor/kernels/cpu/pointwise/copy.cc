@@ -63,10 +63,10 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
     if (to_step == 1 && from_step == 0) {
       std::fill_n(to, columns, *from);
     } else if (to_step == 1) {
-      if (from_step == -1)  // of its own: it is vectorized
+      if (from_step == -1)  // of its own: g++ vectorizes it for short rows too
         for (int64_t i = 0; i < columns; ++i) to[i] = from[-i];
       else
-        for (int64_t i = 0; i < columns; ++i) to[i] = from[i * from_step];
+        gather_elements<T>(from, step[1], to, columns);
     } else {
       for (int64_t i = 0; i < columns; ++i) to[i * to_step] = from[i * from_step];
     }
@@ -147,18 +147,23 @@ template <class To> struct Conversion {
 #endif
 };
 
-/// Whole rows between a half and float, with no block in between.
+/// Rows between a half and float, with no block in between where they are dense.
 template <class From, class To>
 void convert_rows(const void*, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
                   int64_t rows) {
   const int64_t to_step = step[0] / static_cast<int64_t>(sizeof(To));
   const int64_t from_step = step[1] / static_cast<int64_t>(sizeof(From));
+  const bool dense = to_step == 1 && (from_step == 0 || from_step == 1);
+  if (!dense && columns >= kFewElements) {
+    const Conversion<Compute<To>> conversion{};
+    return detail::loop_rows<Conversion<Compute<To>>, To, From>(&conversion, p, step, row_step, columns, rows);
+  }
   for (int64_t row = 0; row < rows; ++row) {
     To* to = reinterpret_cast<To*>(p[0] + row * row_step[0]);
     const From* from = reinterpret_cast<const From*>(p[1] + row * row_step[1]);
     if (to_step == 1 && from_step == 0)
       std::fill_n(to, columns, convert<To>(*from));
-    else if (to_step != 1 || from_step != 1)
+    else if (!dense)
       for (int64_t i = 0; i < columns; ++i) to[i * to_step] = convert<To>(from[i * from_step]);
     else if constexpr (is_half<From>)
       widen(from, to, columns);

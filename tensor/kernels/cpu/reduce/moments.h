@@ -19,7 +19,7 @@ struct Moments {
 
 /// The sum of squared deviations from `mean`, given that from its rounded value. Not below 0, where the mean of equal
 /// values was rounded; NaN stays.
-template <class C> double recentred(double squares, double count, double mean) {
+template <class C> double recentered(double squares, double count, double mean) {
   const double lost = mean - static_cast<double>(static_cast<C>(mean));
   return std::max(squares - count * (lost * lost), 0.0);
 }
@@ -52,7 +52,7 @@ template <class T> struct MomentsPolicy {
       C shift;
       const ShiftedSums sums = detail::shifted_rows(block, shift);
       if (sums.is_near(count) && in_range<C>(sums, count, shift))
-        return {count, static_cast<double>(shift) + sums.offset(count), sums.centred(count)};
+        return {count, static_cast<double>(shift) + sums.offset(count), sums.centered(count)};
     }
     Moments found;
     if (!rows_in_two_passes<SumOp<T>, DeviationOp<T>>(block, found))
@@ -71,7 +71,7 @@ template <class T> struct MomentsPolicy {
     using Pre = typename Square::Pre;
     const double count = static_cast<double>(block.rows * block.length), mean = fold_rows<Sum>(block) / count;
     const double squares = fold_rows<Square>(block, static_cast<Pre>(mean));
-    out = {count, mean, recentred<Pre>(squares, count, mean)};
+    out = {count, mean, recentered<Pre>(squares, count, mean)};
     return in_range<Pre>({mean, squares}, count, mean);
   }
   template <class Sum, class Square> static bool columns_in_two_passes(const Block<T>& block, Moments* out) {
@@ -87,7 +87,7 @@ template <class T> struct MomentsPolicy {
     fold_columns<Square>(block, 0, rounded, squares);
     bool good = true;
     for (int64_t j = 0; j < block.length; ++j) {
-      out[j] = {count, means[j], recentred<Pre>(squares[j], count, means[j])};
+      out[j] = {count, means[j], recentered<Pre>(squares[j], count, means[j])};
       good &= in_range<Pre>({means[j], squares[j]}, count, means[j]);
     }
     return good;
@@ -103,7 +103,7 @@ template <class T> struct MomentsPolicy {
     for (int64_t j = 0; j < block.length; ++j) {
       const ShiftedSums found{sums[j], squares[j]};
       near &= found.is_near(count) && in_range<C>(found, count, shifts[j]);
-      out[j] = {count, static_cast<double>(shifts[j]) + found.offset(count), found.centred(count)};
+      out[j] = {count, static_cast<double>(shifts[j]) + found.offset(count), found.centered(count)};
     }
     return near;
   }

@@ -51,7 +51,7 @@ template <class T, int64_t kCount> class DenseRows {
   const T* copy(const T* row, int64_t stride, int64_t count, int64_t position = 0) {
     constexpr int64_t kSize = sizeof(T);
     std::byte* to = room_ + position * kSize;
-    move_elements(row, stride * kSize, to, kSize, kSize, count);
+    gather_elements<T>(row, stride * kSize, to, count);
     return reinterpret_cast<const T*>(to);
   }
 
@@ -74,9 +74,9 @@ template <class Op> struct BlockTypes {
 /// Whether to prefetch. The hardware prefetchers of Zen 3 and 4 cross page borders; there a software prefetch only
 /// takes a load slot, which costs a tenth of a sum from memory and a fifth of one from the cache.
 #ifdef __znver3__
-inline constexpr bool kAsksAhead = false;
+inline constexpr bool kPrefetches = false;
 #else
-inline constexpr bool kAsksAhead = true;
+inline constexpr bool kPrefetches = true;
 #endif
 
 /// acc[k] with part k of `v` combined into it.
@@ -113,11 +113,13 @@ WEFT_SIMD typename BlockTypes<Op>::PreVec combined(const At& at) {
                        combined<Op, kCount, kFirst + kStep, 2 * kStep>(at));
 }
 
-/// f(rows, count) for eight rows of the block at a time, then for four, then for each of those that are left: their
-/// first elements, and how many as a constant.
+/// f(rows, count, ahead) for eight rows of the block at a time, then for four, then for each of those that are left:
+/// their first elements, how many as a constant, and how many bytes further those lie that are read next: rows, and
+/// after the last the columns of the next block.
 template <class T, class F> void for_row_groups(const Block<T>& block, const F& f) {
   NestWalk walk(*block.nest, block.first);
   int64_t row = 0;
+  const T* first = nullptr;
   const auto groups_of = [&]<int kRows>(std::integral_constant<int, kRows> count) {
     for (; row + kRows <= block.rows; row += kRows) {
       const T* rows[kRows];
@@ -125,7 +127,9 @@ template <class T, class F> void for_row_groups(const Block<T>& block, const F& 
         p = block.base + walk.in();
         walk.next();
       }
-      f(rows, count);
+      if (row == 0) first = rows[0];
+      const T* const next = row + kRows < block.rows ? block.base + walk.in() : first + block.length;
+      f(rows, count, (next - rows[0]) * static_cast<int64_t>(sizeof(T)));
     }
   };
   groups_of(std::integral_constant<int, 8>{});
@@ -133,15 +137,13 @@ template <class T, class F> void for_row_groups(const Block<T>& block, const F& 
   groups_of(std::integral_constant<int, 1>{});
 }
 
-/// Combines kRows rows into acc[0, length); acc has room for whole registers.
+/// Combines kRows rows into acc[0, length); acc has room for whole registers. What is read next lies `ahead` bytes on.
 template <class Op, int kRows, class T>
-void fold_row_group(const T* const* rows, int64_t length, typename Op::Pre parameter_value,
-                    const typename Op::Pre* parameters, typename Op::Acc* acc) {
+void fold_row_group(const T* const* rows, [[maybe_unused]] int64_t ahead, int64_t length,
+                    typename Op::Pre parameter_value, const typename Op::Pre* parameters, typename Op::Acc* acc) {
   using B = BlockTypes<Op>;
   using Pre = typename Op::Pre;
   constexpr int kWidth = B::kWidth;
-  [[maybe_unused]] const int64_t ahead =
-      kRows > 1 ? (rows[1] - rows[0]) * kRows * static_cast<int64_t>(sizeof(T)) : 0;  // the next group
   for (int64_t j = 0; j < length; j += kWidth) {
     const int count = static_cast<int>(std::min<int64_t>(kWidth, length - j));
     auto parameter = simd::splat<Pre>(parameter_value);
@@ -149,7 +151,7 @@ void fold_row_group(const T* const* rows, int64_t length, typename Op::Pre param
       parameter = count == kWidth ? simd::load<Pre>(parameters + j) : simd::load_part<Pre>(parameters + j, count);
     typename B::PreVec folded;
     if (count == kWidth) {
-      if constexpr (kRows > 1 && kAsksAhead)
+      if constexpr (kRows > 1 && kPrefetches)
         for (int k = 0; k < kRows; ++k) simd::prefetch(rows[k] + j, ahead);
       folded = combined<Op, kRows>([&](int k) { return mapped<Op>(rows[k] + j, parameter); });
     } else {
@@ -177,7 +179,7 @@ WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::Pre
   constexpr int kWidth = B::kWidth;
   int64_t i = 0;
   for (; i + 8 * kWidth <= length; i += 8 * kWidth) {
-    if constexpr (kAsksAhead)
+    if constexpr (kPrefetches)
       for (int k = 0; k < 8; ++k) simd::prefetch(p + i + k * kWidth);
     accumulate<Op>(acc, combined<Op, 8>([&](int k) { return mapped<Op>(p + i + k * kWidth, parameter); }));
   }
@@ -296,10 +298,10 @@ void fold_columns(const Block<T>& block, typename Op::Pre parameter, const typen
   if (detail::is_short_along_memory(block)) return detail::fold_transposed<Op>(block, parameter, parameters, acc);
   std::fill_n(acc, block.length + detail::BlockTypes<Op>::kWidth, Op::template identity<typename Op::Acc>());
   detail::DenseRows<T, 8 * kColumnTile> dense;
-  detail::for_row_groups(block, [&](const T** rows, auto count) {
+  detail::for_row_groups(block, [&](const T** rows, auto count, int64_t ahead) {
     for (int k = 0; k < count && block.stride != 1; ++k)
       rows[k] = dense.copy(rows[k], block.stride, block.length, k * kColumnTile);
-    detail::fold_row_group<Op, count>(rows, block.length, parameter, parameters, acc);
+    detail::fold_row_group<Op, count>(rows, ahead, block.length, parameter, parameters, acc);
   });
 }
 

@@ -108,7 +108,7 @@ template <class T> double row_squares(const T* x, int64_t n, double mean) {
   };
   const double squares = sum_lanes<C>(n, square);
   if (std::isfinite(squares)) [[likely]]
-    return recentred<C>(squares, static_cast<double>(n), mean);
+    return recentered<C>(squares, static_cast<double>(n), mean);
   const double wide = sum_in_double(x, n, [mean](simd::Vec<double> v) { return (v - mean) * (v - mean); });
   return std::isinf(wide) ? std::numeric_limits<double>::quiet_NaN() : wide;  // 1 / inf would hide it
 }
@@ -143,8 +143,8 @@ template <class T, class Row> double row_exp_to(const T* x, int64_t n, Compute<T
 }
 
 /// x - mean without losing what float(mean) cannot hold.
-template <class C> struct Centre {
-  explicit Centre(double mean) : high(static_cast<C>(mean)), low(static_cast<C>(mean - static_cast<double>(high))) {
+template <class C> struct Center {
+  explicit Center(double mean) : high(static_cast<C>(mean)), low(static_cast<C>(mean - static_cast<double>(high))) {
     if (!(low == low)) low = 0;  // an infinite mean
   }
   simd::Vec<C> operator()(simd::Vec<C> x) const { return (x - high) - low; }

@@ -15,11 +15,11 @@ struct ShiftedSums {
 
   double offset(double count) const { return sum / count; }  // of the mean from the shift
   /// The sum of squared deviations from the mean.
-  double centred(double count) const { return squares - sum * offset(count); }
+  double centered(double count) const { return squares - sum * offset(count); }
   /// Whether the shift is within two standard deviations of the mean: then at most two bits cancel. NaN and infinity
   /// are not.
   bool is_near(double count) const {
-    const double rest = centred(count);
+    const double rest = centered(count);
     return squares - rest <= 4 * rest && std::isfinite(squares);
   }
 };
@@ -119,7 +119,7 @@ template <class T> void shifted_columns(const Block<T>& block, Compute<T>* shift
   }
   std::fill_n(sums, room, 0.0);
   std::fill_n(squares, room, 0.0);
-  for_row_groups(block, [&](const T* const* rows, auto count) {
+  for_row_groups(block, [&](const T* const* rows, auto count, int64_t) {
     add_row_group<count>(rows, block.length, shifts, sums, squares);
   });
 }

@@ -75,7 +75,7 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
       const double m = mean[at] = sum / count;
       each_row<Reader>(in, cut, at, [&](int64_t, const auto* row) { squares += row_squares(row, length, m); });
       const double r = rstd[at] = 1.0 / std::sqrt(squares / count + eps);
-      const Centre<C> centered(m);
+      const Center<C> centered(m);
       Writer writer(to, at * rows, (at + 1) * rows);
       each_row<Reader>(in, cut, at, [&](int64_t i, const auto* row) {
         const double *w = weight.data() + cut.channel(i), *b = bias.data() + cut.channel(i);
@@ -100,7 +100,7 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
 }
 
 /// The sum of g (x - mean) along a row.
-template <class T, class C> double centered_dot(const T* g, const T* x, int64_t n, const Centre<C>& centered) {
+template <class T, class C> double centered_dot(const T* g, const T* x, int64_t n, const Center<C>& centered) {
   return sum_lanes<C>(n,
                       [&](int64_t j, auto count) { return lanes_at(g + j, count) * centered(lanes_at(x + j, count)); });
 }
@@ -116,7 +116,7 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
     const RowRoom<T> room(cut.length());
     for (int64_t at = begin; at < end; ++at) {
-      const Centre<C> centered(mean[at]);
+      const Center<C> centered(mean[at]);
       double level = 0, slope = 0;  // the sums of g weight and of g weight (x - mean)
       Reader g_reader(g_rows, at * rows, (at + 1) * rows);
       each_row<Reader>(x_rows, cut, at, [&](int64_t i, const auto* row) {

@@ -82,7 +82,7 @@ void channel_totals(int64_t pixels, int64_t channels, double* totals, const F& v
   }
 }
 
-/// Four values per channel, as C: the halves of the mean (see Centre), a factor and a term.
+/// Four values per channel, as C: the halves of the mean (see Center), a factor and a term.
 template <class C> class ChannelTable {
  public:
   explicit ChannelTable(int64_t channels) : channels_(channels), values_(4 * channels) {}
@@ -128,7 +128,7 @@ void group_moments(const GroupedPixels& s, const T* in, int64_t groups, ChannelT
     const ShiftedSums sums{total(g, totals.data()), total(g, totals.data() + width)};
     near &= sums.is_near(count);
     mean[g] = static_cast<double>(table.row(0)[g * s.per_group]) + sums.offset(count);
-    variance[g] = sums.centred(count) / count;
+    variance[g] = sums.centered(count) / count;
   }
   if (near) return;
   channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {

@@ -57,7 +57,7 @@ void forward(const Operand& x, int64_t axes, const Operand& weight, const Operan
       const double r = 1.0 / std::sqrt(row_squares(row, length, m) / static_cast<double>(length) + eps);
       means.set(i, m);
       rstds.set(i, r);
-      const Centre<C> centered(m);
+      const Center<C> centered(m);
       const C scale = static_cast<C>(r);
       for_lanes<C>(length, [&](int64_t j, auto count) {
         const auto unit = centered(lanes_at(row + j, count)) * scale;

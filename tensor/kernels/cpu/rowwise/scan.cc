@@ -161,9 +161,9 @@ constexpr int64_t kFewestTiled = 8;
 constexpr int64_t kSerialSum = 32, kSerial = 16, kSerialWithGaps = 1 << 16;
 /// From how many interleaved lines on they are scanned together. Halves of all lines are widened at once: few
 /// lines that leave a part of a register empty are not worth it.
-template <class T> int64_t fewest_neighbours(const Lines& lines) {
+template <class T> int64_t fewest_neighbors(const Lines& lines) {
   if (!is_half<T>) return 8;
-  return lines.neighbours().size % 16 == 0 ? 16 : 32;
+  return lines.neighbors().size % 16 == 0 ? 16 : 32;
 }
 
 /// Whether it is fastest to scan a few lines at a time: products and recurrences, and what is short. Not f16, which is
@@ -183,8 +183,8 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
   const Lines to(out, axis, out), places(positions != nullptr ? *positions : out, axis, out);
   const Lines* to_places = positions != nullptr ? &places : nullptr;
   [&](const auto&... from) {
-    if (are_neighbours(fewest_neighbours<T>(to), to, places, from...))
-      return scan_neighbours<Op, T, O>(length, to, to_places, from...);
+    if (are_neighbors(fewest_neighbors<T>(to), to, places, from...))
+      return scan_neighbors<Op, T, O>(length, to, to_places, from...);
     const bool runs = to.is_run() && places.is_run() && (true && ... && from.is_run());
     const auto is_regular = [&](const Lines& x) { return runs || (x.has_step() && x.is_even()); };
     if (prefers_some<Op, T>(length, runs) && is_regular(to) && is_regular(places) && (true && ... && is_regular(from)))

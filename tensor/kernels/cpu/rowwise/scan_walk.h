@@ -21,7 +21,7 @@ struct Lines : RowView {
   Lines(const Operand& x, int64_t axis, const Operand& like)
       : RowView(x, axis, like), step(inner.rank > 0 ? inner.inner().in : 0) {}
   template <class T> T* at(int64_t line) const {
-    const int64_t place = is_even() ? line * neighbours().in : NestWalk(outer, line).in();
+    const int64_t place = is_even() ? line * neighbors().in : NestWalk(outer, line).in();
     return static_cast<T*>(base) + offset + place;
   }
   /// Whether a line's elements follow each other.
@@ -30,7 +30,7 @@ struct Lines : RowView {
   bool has_step() const { return inner.rank <= 1; }
   /// Whether the lines are the same distance apart.
   bool is_even() const { return outer.rank <= 1; }
-  NestAxis neighbours() const { return outer.rank > 0 ? outer.inner() : NestAxis{1, 0, 0}; }
+  NestAxis neighbors() const { return outer.rank > 0 ? outer.inner() : NestAxis{1, 0, 0}; }
   int64_t step;
 };
 
@@ -43,7 +43,7 @@ template <class T> class LineWalk {
     T* at = at_;
     ++line_;
     if (is_even_)
-      at_ += lines_.neighbours().in;
+      at_ += lines_.neighbors().in;
     else if (line_ < lines_.count())
       at_ = lines_.at<T>(line_);
     return at;
@@ -58,9 +58,9 @@ template <class T> class LineWalk {
 };
 
 /// Whether at least `fewest` lines of all operands are interleaved, one element apart.
-template <class... L> bool are_neighbours(int64_t fewest, const Lines& first, const L&... others) {
-  const int64_t size = first.neighbours().size;
-  const auto fits = [&](const Lines& x) { return x.neighbours().size == size && x.neighbours().in == 1; };
+template <class... L> bool are_neighbors(int64_t fewest, const Lines& first, const L&... others) {
+  const int64_t size = first.neighbors().size;
+  const auto fits = [&](const Lines& x) { return x.neighbors().size == size && x.neighbors().in == 1; };
   return size >= fewest && fits(first) && (true && ... && fits(others));
 }
 
@@ -132,14 +132,14 @@ void scan_in_tiles(int64_t length, const Lines& out, const Lines* positions, con
       size_t n = 0;
       const auto fetch = [&](const Lines& x) {
         T* to = values.data() + static_cast<int64_t>(n) * width * length;
-        to_columns<T>(x.template at<const T>(line), x.neighbours().in, x.step, to, width, lines, length);
+        to_columns<T>(x.template at<const T>(line), x.neighbors().in, x.step, to, width, lines, length);
         band.in[n] = to, band.in_steps[n++] = width;
       };
       (fetch(in), ...);
       band.scan();
-      to_columns<O>(results.data(), width, 1, out.at<O>(line), out.neighbours().in, length, lines);
+      to_columns<O>(results.data(), width, 1, out.at<O>(line), out.neighbors().in, length, lines);
       if (positions != nullptr)
-        to_columns<int64_t>(places.data(), width, 1, positions->at<int64_t>(line), positions->neighbours().in, length,
+        to_columns<int64_t>(places.data(), width, 1, positions->at<int64_t>(line), positions->neighbors().in, length,
                             lines);
     }
   });
@@ -147,9 +147,9 @@ void scan_in_tiles(int64_t length, const Lines& out, const Lines* positions, con
 
 /// Scans interleaved lines: elements of the same index are adjacent in memory, and are computed together.
 template <class Op, class T, class O, class... L>
-void scan_neighbours(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
+void scan_neighbors(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
   constexpr size_t N = sizeof...(L);
-  const int64_t size = out.neighbours().size, width = std::min(size, kScanLines);
+  const int64_t size = out.neighbors().size, width = std::min(size, kScanLines);
   const int64_t groups = ceil_div(size, width), bands = out.count() / size;
   parallel_for(bands * groups, std::max<int64_t>(1, 32768 / (width * length)), [&](int64_t g, int64_t end) {
     for (; g < end; ++g) {

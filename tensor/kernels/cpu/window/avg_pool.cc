@@ -40,12 +40,12 @@ void channels_last_means(const Operand& from, const Operand& to, const Links& ro
   });
 }
 
-/// Whether registers are better filled with neighbours in a row. Windows that reach far beyond the image are not for a
+/// Whether registers are better filled with neighbors in a row. Windows that reach far beyond the image are not for a
 /// line that holds what lies around it.
 bool prefers_rows(const Operand& from, const Operand& to, const RowSums& columns) {
   const int64_t channels = to.size(1);
-  const bool neighbours = channels > 1 && from.stride(1) == 1 && to.stride(1) == 1;
-  return channels < kFewChannels && channels <= to.size(3) && !neighbours &&
+  const bool neighbors = channels > 1 && from.stride(1) == 1 && to.stride(1) == 1;
+  return channels < kFewChannels && channels <= to.size(3) && !neighbors &&
          columns.length <= 2 * std::max(columns.elements, columns.width);
 }
 

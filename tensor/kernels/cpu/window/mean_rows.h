@@ -1,4 +1,4 @@
-// Means of windows along the rows of an image, and their gradient: neighbours in a register are neighbours in a row.
+// Means of windows along the rows of an image, and their gradient: neighbors in a register are neighbors in a row.
 // For images whose channels leave most of a register empty.
 #pragma once
 

@@ -71,9 +71,9 @@ template <class F> void for_each_row(const Shape& shape, int64_t taps, F&& f) {
 
 /// Calls f.operator()<kFull>(first channel, how many) for vectors of N channels; kFull where there are N, all
 /// contiguous.
-template <int N, class F> inline void for_each_vector(int64_t channels, bool neighbours, F&& f) {
+template <int N, class F> inline void for_each_vector(int64_t channels, bool neighbors, F&& f) {
   int64_t c = 0;
-  if (neighbours)
+  if (neighbors)
     for (; c + N <= channels; c += N) f.template operator()<true>(c, N);
   for (; c < channels; c += N) f.template operator()<false>(c, static_cast<int>(std::min<int64_t>(N, channels - c)));
 }
