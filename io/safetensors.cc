@@ -25,7 +25,9 @@ void refuse_other_formats(uint64_t first_bytes) {
       "convert it in Python: safetensors.torch.save_file(torch.load('x.pt', weights_only=True), 'x.safetensors')";
   if (first_bytes <= detail::kMaxSafetensorsHeader) return;  // a length
   if ((first_bytes & 0xffffffff) == 0x04034b50)              // "PK\3\4"
-    throw IoError(text("a zip archive, as torch.save writes (.pt), not safetensors; ", kConversion));
+    throw IoError(text("a zip archive, as torch.save (.pt) and numpy.savez (.npz) write, not safetensors; ",
+                       kConversion,
+                       ", or with safetensors.numpy.save_file(dict(numpy.load('x.npz')), 'x.safetensors')"));
   if ((first_bytes & 0xff) == 0x80)
     throw IoError(text("a pickle, as old versions of torch.save write (.pt), not safetensors; ", kConversion));
 }

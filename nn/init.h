@@ -38,6 +38,8 @@ void trunc_normal(Tensor tensor, double mean = 0, double std = 1, double low = -
                   Generator& generator = default_generator());
 /// Sets every element to `value`.
 void constant(Tensor tensor, double value);
+inline void zeros(const Tensor& tensor) { constant(tensor, 0); }
+inline void ones(const Tensor& tensor) { constant(tensor, 1); }
 /// Uniform or normal with mean 0 and variance gain^2 * 2 / (fan_in + fan_out): Glorot and Bengio, "Understanding the
 /// difficulty of training deep feedforward neural networks", AISTATS 2010.
 void xavier_uniform(Tensor tensor, double gain = 1, Generator& generator = default_generator());

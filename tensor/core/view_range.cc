@@ -115,7 +115,9 @@ View View::pad(const std::vector<Padding>& padding) const {
   Mask mask(padding.size());
   for (size_t i = 0; i < padding.size(); ++i) {
     auto [before, after] = padding[i];
-    if (before < 0 || after < 0) throw ShapeError(text("negative padding (", before, ", ", after, ") of axis ", i));
+    if (before < 0 || after < 0)
+      throw ShapeError(text("negative padding (", before, ", ", after, ") of axis ", i,
+                            "; slice() crops, and so does pad(x, widths, PadMode::constant)"));
     out.shape_[i] = checked_add(checked_add(shape_[i], before), after);
     if (before > 0 && numel_ > 0) {
       int64_t moved = checked_multiply(before, strides_[i]);

@@ -162,7 +162,8 @@ TEST(SafetensorsReader, FileAndLength) {
 
 TEST(SafetensorsReader, NamesFilesOfPyTorch) {
   const std::string zip = refusal(std::string("PK\3\4\0\0\b\b\0\0", 10) + "archive/data.pkl");
-  EXPECT_HAS(zip, "a zip archive, as torch.save writes (.pt), not safetensors; convert it in Python: ");
+  EXPECT_HAS(
+      zip, "a zip archive, as torch.save (.pt) and numpy.savez (.npz) write, not safetensors; convert it in Python: ");
   EXPECT_HAS(zip, "safetensors.torch.save_file(torch.load(");
   EXPECT_HAS(refusal("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j"), "a pickle, as old versions of torch.save write");
 }

@@ -53,6 +53,18 @@ TEST(Hooks, SeeCallsAndMayChangeThem) {
   EXPECT_EQ(seen.size(), 4u);
 }
 
+TEST(Hooks, KeepTheirState) {
+  Linear layer(3, 2);
+  std::vector<int> before, after;
+  layer.register_forward_pre_hook(
+      [&before, calls = 0](const Module&, const Tensor&) mutable { before.push_back(++calls); });
+  layer.register_forward_hook(
+      [&after, calls = 0](const Module&, const Tensor&, const Tensor&) mutable { after.push_back(++calls); });
+  for (int i = 0; i < 3; ++i) layer(randn({4, 3}));
+  EXPECT_EQ(before, std::vector<int>({1, 2, 3}));
+  EXPECT_EQ(after, std::vector<int>({1, 2, 3}));
+}
+
 TEST(Hooks, OfAModuleBelowAreCalledAndEndWithIt) {
   int calls = 0;
   {

@@ -56,6 +56,10 @@ TEST_F(Init, Distributions) {
   expect_uniform(weight, 0.5);
   init::normal(weight, 0, 2);
   expect_normal(weight, 2);
+  init::ones(weight);
+  EXPECT_TRUE(equal(weight, ones_like(weight)));
+  init::zeros(weight);
+  EXPECT_TRUE(equal(weight, zeros_like(weight)));
   init::constant(weight, 3);
   EXPECT_TRUE(equal(weight, full({80, 30, 3, 2}, 3.0)));
 }

@@ -31,6 +31,8 @@ TEST(Parametrize, HasTheNamesOfPyTorch) {
                                       "parametrizations.weight.original"}));
   EXPECT_EQ(layer.parameters().size(), 3u);
   EXPECT_EQ(layer.parameter_count(), 3 + 3 + 12);
+  EXPECT_TRUE(layer.buffers().empty()) << "the computed weight is none, which Ema and others would take for state";
+  EXPECT_EQ(spectral.buffers().size(), 2u);
   EXPECT_EQ(layer.to_string(),
             "WeightNorm<Linear>(\n"
             "  in_features=4, out_features=3, bias=true\n"
@@ -57,7 +59,7 @@ TEST(Parametrize, TheWeightIsTheComputedOne) {
   EXPECT_TRUE(equal(normed.weight(), normed.computed()));
   EXPECT_NEAR(norm(normed.weight()[0]).item<double>(), 2, 1e-5);
   EXPECT_TRUE(normed.weight().requires_grad() && !normed.weight().is_leaf());
-  EXPECT_FALSE(normed.get_buffer("weight").requires_grad());
+  EXPECT_EQ(error_of([&] { normed.get_buffer("weight"); }), "WeightNorm<Linear> has no buffer `weight`");
   const auto spectral = spectral_norm(Linear(4, 3));
   const Tensor u = spectral.get_buffer("parametrizations.weight.0._u").clone();
   EXPECT_TRUE(equal(spectral.weight(), spectral.weight()));

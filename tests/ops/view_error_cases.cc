@@ -232,7 +232,7 @@ void add_range_errors(Cases& cases) {
       [] {
         ones({2}).pad({{-1, 0}});
       },
-      "pad([2] f32): negative padding (-1, 0) of axis 0");
+      "pad([2] f32): negative padding (-1, 0) of axis 0; slice() crops, and so does pad(x, widths, PadMode::constant)");
   cases.error<ShapeError>(
       "as_strided outside", [] { ones({4}).as_strided({3}, {2}); },
       "as_strided([4] f32): elements 0 to 4 are not all among the 4 of [4]");
