@@ -182,8 +182,12 @@ void apply_in_place(const OpInfo& info, const void* op, const char* name, Tensor
     if (direct) note_write(internal::body(self), name);
     throw;
   }
-  if (!direct) copy_into(result, self);
-  after_write(self, info, op, name, pointers, recorded);
+  if (direct) return after_write(self, info, op, name, pointers, recorded);
+  // The result has a dtype of its own: the op is recorded with it, and its cast to self's as a copy.
+  if (recorded) record({info, op, pointers, {&result, 1}});
+  const op::CopyFrom copy;
+  std::array<Tensor, 2> written = {self, result};
+  apply_in_place(op_info<op::CopyFrom>, &copy, name, self, written);
 }
 
 void apply_update(const OpInfo& info, const void* op, uint32_t writes, const char* name,

@@ -164,7 +164,7 @@ Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha) {
 
 namespace {
 
-/// self = op(self, other) of one dtype.
+/// self = op(self, other), where `other` has the dtype of the result.
 template <class Op> Tensor& write_alike(const Op& op, const char* name, Tensor& self, const Tensor& other) {
   const Tensor fitting = other.shape() == self.shape() ? other : broadcast(other, self.shape());
   constexpr bool is_sum = std::same_as<Op, op::Add> || std::same_as<Op, op::Sub> || std::same_as<Op, op::AddScaled>;
@@ -186,8 +186,7 @@ template <class Op>
   dispatch::check_category(dtype, self.dtype());
   if (is_number_beside(self, other))
     return dispatch::apply_in_place(op::CopyFrom{}, name, self, mixed(op, self, other));
-  if (dtype == self.dtype()) return write_alike(op, name, self, inputs[1]);
-  return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(op, inputs[0], inputs[1]));
+  return write_alike(op, name, self, inputs[1]);
 }
 
 template <class Op> Tensor& write(const char* name, Tensor& self, const Tensor& other, const Op& op = {}) {

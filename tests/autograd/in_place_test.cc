@@ -209,6 +209,36 @@ TEST_F(InPlace, WritesOneAfterTheOtherAreAllRecorded) {
   EXPECT_EQ(numbers(p.grad()), Numbers({0.5, 0.5}));
 }
 
+TEST_F(InPlace, AResultOfAWiderDtypeIsCastAndItsGradientToo) {
+  using Write = Tensor (*)(Tensor, const Tensor&, const Tensor&);
+  const std::vector<std::pair<Write, Write>> writes = {
+      {[](Tensor x, const Tensor& a, const Tensor&) { return x.add_(a); },
+       [](Tensor x, const Tensor& a, const Tensor&) { return x + a; }},
+      {[](Tensor x, const Tensor& a, const Tensor&) { return x.mul_(a); },
+       [](Tensor x, const Tensor& a, const Tensor&) { return x * a; }},
+      {[](Tensor x, const Tensor& a, const Tensor&) { return x.add_(a, 0.5); },
+       [](Tensor x, const Tensor& a, const Tensor&) { return add(x, a, 0.5); }},
+      {[](Tensor x, const Tensor& a, const Tensor&) { return x.lerp_(a, 0.25); },
+       [](Tensor x, const Tensor& a, const Tensor&) { return lerp(x, a, 0.25); }},
+      {[](Tensor x, const Tensor& a, const Tensor& b) { return x.addcmul_(a, b, 0.5); },
+       [](Tensor x, const Tensor& a, const Tensor& b) { return addcmul(x, a, b, 0.5); }},
+      {[](Tensor x, const Tensor& a, const Tensor& b) { return x.addcdiv_(a, b, 0.5); },
+       [](Tensor x, const Tensor& a, const Tensor& b) { return addcdiv(x, a, b, 0.5); }}};
+  const Tensor x = leaf({1, 2}), a = leaf({3, -1}), b = leaf({2, 4});
+  const auto gradients = [&](const Write& write) {
+    const Tensor y = write((x * 2.0).to(f32), a, b).to(f32);
+    return grad({(y * y).sum()}, {x, a, b}, {.allow_unused = true});
+  };
+  for (size_t i = 0; i < writes.size(); ++i) {
+    const auto in_place = gradients(writes[i].first), expected = gradients(writes[i].second);
+    for (size_t k = 0; k < 3; ++k) {
+      ASSERT_EQ(in_place[k].defined(), expected[k].defined()) << i;
+      if (!expected[k].defined()) continue;
+      EXPECT_EQ(numbers(in_place[k]), numbers(expected[k])) << i;
+    }
+  }
+}
+
 TEST_F(InPlace, HooksOfTheOldValueStayWithIt) {
   const Tensor p = leaf({1, 2});
   Tensor y = p * 1.0;
