@@ -32,7 +32,7 @@ TEST_P(Case, EqualsTheReferenceInEveryDtype) { check_values(*GetParam()); }
 TEST_P(LayoutCase, IsTheSameInEveryLayout) { check_layouts(*GetParam()); }
 TEST_P(GradientCase, HasTrueGradients) { check_gradients(*GetParam()); }
 TEST_P(SinglePrecisionCase, HasSoundKernels) { check_kernels(*GetParam()); }
-TEST_P(HalfPrecisionCase, HasTrueGradients) { check_halves(*GetParam()); }
+TEST_P(HalfPrecisionCase, HasTrueGradientsInSixteenBits) { check_halves(*GetParam()); }
 TEST_P(Case, RunsOnAnotherDevice) { check_device(*GetParam()); }
 TEST_P(Case, RunsUnderVmap) { check_vmap(*GetParam()); }
 TEST_P(GradientCase, HasTrueTangents) { check_jvp(*GetParam()); }

@@ -47,6 +47,15 @@ TEST(Arithmetic, ANumberInATensorDoesNotWidenHalvesButIsComputedWithInF32) {
   EXPECT_EQ((full({}, 0.5, f16) * large).dtype(), f32);
 }
 
+TEST(Arithmetic, ASumWithAMultipleIsRoundedOnceAndKeepsItsDtype) {
+  const Tensor x = full({1}, 256.0, bf16), one = ones({1}, bf16);  // 257 lies halfway between 256 and 258
+  EXPECT_EQ(numbers(add(x, one, 1.001)), Numbers({258}));
+  EXPECT_EQ(numbers(sub(x, one, -1.001)), Numbers({258}));
+  EXPECT_EQ(numbers(x.clone().add_(one, 1.001)), Numbers({258}));
+  EXPECT_EQ(add(ones({2}, f16), ones({2}, i64), 0.5).dtype(), f16);
+  EXPECT_EQ(add(ones({2}, i32), ones({2}, i64), 2).dtype(), i64);
+}
+
 TEST(Arithmetic, FunctionsOfSeveralOpsComputeInTheDtypeOfAllTheirInputs) {
   const Tensor x = full({2}, 1.0, f64), half = tensor({1.0, 1.0078125}, bf16);  // whose square is no bf16
   EXPECT_EQ(numbers(addcmul(x, half, half)), Numbers({2, 1 + 1.0078125 * 1.0078125}));
