@@ -55,7 +55,7 @@ BENCHMARK(sum_short_rows)->Arg(4)->Arg(32)->Arg(64)->UseRealTime();
 BENCHMARK(max_short_rows)->Arg(4)->Arg(32)->Arg(64)->UseRealTime();
 BENCHMARK(variance_short_rows)->Arg(4)->Arg(32)->Arg(64)->UseRealTime();
 
-/// Pairs of outputs side by side, (4096, 2) of 32 each: the shortest runs of outputs.
+/// Pairs of adjacent outputs, (4096, 2) of 32 each: the shortest runs of outputs.
 void sum_pairs(benchmark::State& state) {
   NoGrad guard;
   const Tensor x = rand({4096, 3, 32}).slice(1, 0, 2);

@@ -64,6 +64,7 @@ WEFT_GRADIENT(Fmod) = in_f32(per_input([](Grad g) { return g; },
                                          return -g * round((a - fmod(a, b)) / b);
                                        }));
 WEFT_GRADIENT(FloorDivide) = per_input([](Grad g) { return zeros_like(g); }, [](Grad g) { return zeros_like(g); });
+WEFT_GRADIENT(TruncDivide) = per_input([](Grad g) { return zeros_like(g); }, [](Grad g) { return zeros_like(g); });
 WEFT_GRADIENT(Atan2) = in_f32(
     per_input([](Grad g, Input<0> a, Input<1> b) { return g * formulas::over_square(b, formulas::radius(a, b)); },
               [](Grad g, Input<0> a, Input<1> b) { return -g * formulas::over_square(a, formulas::radius(a, b)); }));

@@ -208,21 +208,10 @@ void check_divisible(const Tensor& self) {
     throw DtypeError(text("a quotient is floating and cannot be written in place to ", self.dtype(), "; use a / b"));
 }
 
-Tensor in_f32(const Tensor& x) { return cast(x, f32); }
-const Scalar& in_f32(const Scalar& value) { return value; }
-
-DType common_dtype(const Tensor& a, const Tensor& b) { return dispatch::promoted(std::array{a, b}); }
-DType common_dtype(const Tensor& a, const Scalar& b) { return promote_scalar(a.dtype(), b); }
-
 template <class B> Tensor rounded_quotient(const Tensor& a, const B& b, std::string_view mode) {
   if (mode == "floor") return floor_divide(a, b);
-  if (mode != "trunc") throw Error(text("rounding_mode is \"floor\" or \"trunc\", not \"", mode, '"'));
-  const DType dtype = common_dtype(a, b);
-  // Without its rest an integer has a whole quotient; one of floating numbers is truncated as it comes, before it is
-  // rounded to 16 bits.
-  if (!is_floating(dtype)) return floor_divide(sub(a, fmod(a, b)), b);
-  if (is_half_precision(dtype)) return cast(trunc(div(in_f32(a), in_f32(b))), dtype);
-  return trunc(div(a, b));
+  if (mode == "trunc") return trunc_divide(a, b);
+  throw Error(text("rounding_mode is \"floor\" or \"trunc\", not \"", mode, '"'));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ internal::SampleScope::~SampleScope() { samples = outer_; }
 
 RandomKey internal::SampleScope::next(int64_t count) {
   const auto inner = static_cast<uint64_t>(count / count_), draw = draws_++;
-  // A stream for each draw and length: samples lie side by side in it. Streams have 0 in the last word of the counter,
+  // A stream for each draw and length: samples are adjacent in it. Streams have 0 in the last word of the counter,
   // and generators that are split off 1 and 2: these numbers are in none of them.
   const std::array<uint32_t, 4> counter = {static_cast<uint32_t>(draw), static_cast<uint32_t>(inner),
                                            static_cast<uint32_t>(inner >> 32), 3};

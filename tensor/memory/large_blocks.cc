@@ -2,7 +2,7 @@
 // three times the write itself. So freed blocks stay as they are, one stack per size class, and a step of a fixed shape
 // finds what it needs there.
 //
-// A request whose stack is empty is cut from what is free (Arenas): from pieces side by side, whatever they were
+// A request whose stack is empty is cut from what is free (Arenas): from adjacent pieces, whatever they were
 // before, and from fresh pages only where these do not reach. So a process holds about as much as was in use at once,
 // not the sum of what each size ever needed: where activations and their gradients are of several sizes and dtypes,
 // these differ by half.

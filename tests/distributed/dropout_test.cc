@@ -9,7 +9,7 @@ constexpr int64_t kSamples = 8;  // of all ranks together
 
 using Call = std::function<Tensor(const Tensor&)>;
 
-/// call(x) and the gradient of x, twice one after the other, side by side: of this rank's samples.
+/// call(x) and the gradient of x, twice one after the other, concatenated: of this rank's samples.
 Tensor results(const Call& call, const Tensor& all, int64_t rank, int64_t size) {
   manual_seed(3);
   const int64_t own = kSamples / size;

@@ -48,7 +48,7 @@ template <class M> void check_module(const std::string& name, M module, const Sh
   check_module(name, module, {shape}, [](M& m, const std::vector<NamedTensor>& x) { return m(x[0].tensor); });
 }
 
-/// All elements side by side.
+/// All elements, concatenated.
 inline Tensor joined(const std::vector<Tensor>& parts) {
   std::vector<Tensor> flat;
   for (const Tensor& part : parts)

@@ -47,6 +47,7 @@ void add_division(Cases& cases) {
   add(
       "div floor", [](const Tensor& a, const Tensor& b) { return div(a, b, "floor"); },
       [](double a, double b) { return std::floor(a / b); });
+  add("trunc_divide", trunc_divide, [](double a, double b) { return std::trunc(a / b); });
   add(
       "div trunc", [](const Tensor& a, const Tensor& b) { return div(a, b, "trunc"); },
       [](double a, double b) { return std::trunc(a / b); });

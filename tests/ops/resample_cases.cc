@@ -216,7 +216,7 @@ void add_maxima(Cases& cases) {
           CALL(both(adaptive_max_pool1d_with_indices(x[0], 3))));
   add_max("2d of many channels", {2, 18, 5, 7}, {3, 4}, CALL(adaptive_max_pool2d(x[0], {3, 4})),
           CALL(both(adaptive_max_pool2d_with_indices(x[0], {3, 4}))));
-  // Windows of one size, side by side.
+  // Windows of one size, adjacent.
   add_max("1d even", {2, 9, 6}, {3}, CALL(adaptive_max_pool1d(x[0], 3)),
           CALL(both(adaptive_max_pool1d_with_indices(x[0], 3))));
   add_max("2d even", {2, 9, 4, 6}, {2, 3}, CALL(adaptive_max_pool2d(x[0], {2, 3})),

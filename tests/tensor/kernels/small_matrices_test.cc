@@ -1,4 +1,5 @@
-// Batches of small matrices, which are factored side by side: the same as one by one, whatever their layout and number.
+// Batches of small matrices, which are factored a matrix to a lane: the same as one by one, whatever their layout and
+// number.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -23,7 +23,7 @@ namespace weft::kernels::cpu {
 template <class T> T* vector_of(const Operand& x, int64_t index) { return x.data<T>() + offset_of(x, index, 1); }
 template <class T> T& number_of(const Operand& x, int64_t index) { return x.data<T>()[offset_of(x, index, 0)]; }
 
-/// f(index) for each of `count` matrices that cost about `work` operations: side by side, each on one thread, where
+/// f(index) for each of `count` matrices that cost about `work` operations: in parallel, each on one thread, where
 /// there are enough of them, else one after the other with all threads.
 template <class F> void for_each_matrix(int64_t count, double work, F&& f) {
   if (count < 2 * region_threads() && work > 1e6) {

@@ -83,6 +83,14 @@ struct FloorQuotient : Division {
   }
 };
 
+struct TruncatedQuotient {
+  template <std::floating_point T> T operator()(T a, T b) const { return std::trunc(a / b); }
+  template <std::integral T> static T of(T quotient, T, T, T) { return quotient; }
+};
+
+template <class F>
+constexpr bool kIsQuotient = std::is_same_v<F, FloorQuotient> || std::is_same_v<F, TruncatedQuotient>;
+
 /// Division of integers by F's rule. Long ones below 2^52 go by way of doubles, whose quotient never rounds up to the
 /// next integer: it is further away than half of the last place.
 template <class F> struct IntegerDivision {
@@ -91,7 +99,7 @@ template <class F> struct IntegerDivision {
     if (y == 0) by_zero->store(true, std::memory_order_relaxed);
     if (y == 0) return y;
     if constexpr (std::is_signed_v<T>)
-      if (y == T(-1)) return std::is_same_v<F, FloorQuotient> ? wrapping_sub(T(0), x) : T(0);
+      if (y == T(-1)) return kIsQuotient<F> ? wrapping_sub(T(0), x) : T(0);
     return F::template of<T>(static_cast<T>(x / y), static_cast<T>(x % y), x, y);
   }
   template <class T> T operator()(T x, T y) const { return slow(x, y); }
@@ -124,6 +132,9 @@ void op::Remainder::cpu(const Operand& a, const Operand& b, const Operand& out) 
 void op::Fmod::cpu(const Operand& a, const Operand& b, const Operand& out) const { divide(Truncated{}, a, b, out); }
 void op::FloorDivide::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   divide(FloorQuotient{}, a, b, out);
+}
+void op::TruncDivide::cpu(const Operand& a, const Operand& b, const Operand& out) const {
+  divide(TruncatedQuotient{}, a, b, out);
 }
 
 }  // namespace weft

@@ -224,7 +224,7 @@ template <class T> class Results {
   T* value_;
 };
 
-/// Rows up to this long, where there are so many, are looked at side by side, in tiles that are transposed first: the
+/// Rows up to this long, where there are so many, are read in tiles that are transposed first, a lane for each: the
 /// jumps of each alone are guessed wrongly half of the time.
 constexpr int64_t kShortRow = 32, kFewestRows = 16;
 

@@ -1,5 +1,5 @@
-// row_math.h for rows that lie side by side in memory (the channels of NCHW): a register holds one element of as many
-// rows as it has lanes, and every row has a lane to itself. So nothing is copied and no row is too short.
+// row_math.h for rows that are interleaved in memory (along the channels of NCHW): a register holds one element of as
+// many rows as it has lanes, and every row has a lane to itself. So nothing is copied and no row is too short.
 #pragma once
 
 #include "tensor/kernels/cpu/base/transpose.h"
@@ -9,17 +9,17 @@
 
 namespace weft::kernels::cpu {
 
-/// Rows of T lie side by side, enough of them to fill a register.
+/// Rows of T are interleaved, enough of them to fill a register.
 template <class T> bool in_columns(const RowView& x) {
   return x.inner.rank == 1 && x.inner.inner().in != 1 && x.outer.rank > 0 && x.outer.inner().in == 1 &&
          x.outer.inner().size >= simd::kLanes<Compute<T>>;
 }
-/// The same rows lie side by side in both.
+/// The same rows are interleaved in both.
 template <class T> bool in_columns(const RowView& x, const RowView& y) {
   return in_columns<T>(x) && in_columns<T>(y) && x.outer.inner().size == y.outer.inner().size;
 }
 
-/// f(first row, count) on all rows; the rows of one call, a register of them or fewer, lie side by side.
+/// f(first row, count) on all rows; the rows of one call are interleaved, a register of them or fewer.
 template <class T, class F> void for_columns(const RowView& view, const F& f) {
   constexpr int kWidth = simd::kLanes<Compute<T>>;
   const int64_t side = view.outer.inner().size, blocks = (side + kWidth - 1) / kWidth;
@@ -34,7 +34,7 @@ template <class T, class F> void for_columns(const RowView& view, const F& f) {
   });
 }
 
-/// `count` rows side by side from `row` on, as element j of all of them.
+/// `count` interleaved rows from `row` on, as element j of all of them.
 template <class T, class Count> struct Columns {
   using Lanes = simd::Vec<Compute<T>>;
   Columns(const RowView& view, int64_t row, Count lanes)

@@ -44,7 +44,7 @@ template <class T, int kCount> WEFT_SIMD void store_registers(T* to, const simd:
 
 namespace detail {
 
-/// Memory for rows whose elements are not side by side: they are copied here, so that folds are compiled for dense rows
+/// Memory for rows whose elements are not contiguous: they are copied here, so that folds are compiled for dense rows
 /// only.
 template <class T, int64_t kCount> class DenseRows {
  public:
@@ -185,7 +185,7 @@ WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::Pre
   }
   if (i == length) return;
   const auto empty = simd::splat<typename Op::Pre>(Op::template identity<typename Op::Pre>());
-  typename B::PreVec rest[2] = {empty, empty};  // side by side: each waits for its own last result
+  typename B::PreVec rest[2] = {empty, empty};  // independent: each waits for its own last result
   for (; i + 2 * kWidth <= length; i += 2 * kWidth)
     for (int k = 0; k < 2; ++k) rest[k] = Op::combine(rest[k], mapped<Op>(p + i + k * kWidth, parameter));
   if (i + kWidth <= length) rest[0] = Op::combine(rest[0], mapped<Op>(p + i, parameter)), i += kWidth;
@@ -193,13 +193,13 @@ WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::Pre
   accumulate<Op>(acc, Op::combine(rest[0], rest[1]));
 }
 
-/// Of each block of 2 kHalf lanes of a and then b the kHalf lanes from kFrom on: blocks of both, side by side.
+/// Of each block of 2 kHalf lanes of a and then b the kHalf lanes from kFrom on: blocks of both.
 template <int kHalf, int kFrom, class V, int... I> WEFT_SIMD V half_blocks(V a, V b, std::integer_sequence<int, I...>) {
   constexpr int kN = sizeof...(I);
   return __builtin_shufflevector(a, b, (I / (2 * kHalf) * (2 * kHalf) + I % kHalf + I / kHalf % 2 * kN + kFrom)...);
 }
 
-/// Lane i is fold_lanes(v[i]): halves of all registers are combined side by side. Changes v.
+/// Lane i is fold_lanes(v[i]): halves of two registers at a time are combined in one. Changes v.
 template <class Op, class T, int N, int kHalf = N / 2>
 WEFT_SIMD simd::Vec<T, N> fold_lanes_of(simd::Vec<T, N> (&v)[N]) {
   if constexpr (kHalf > 0) {

@@ -156,7 +156,7 @@ bool rows_are_better(const ReducePlan& plan, const Folding& folding) {
   if (plan.kept.rank == 0) return true;
   if (plan.reduced.rank == 0) return false;
   const NestAxis kept = plan.kept.inner(), reduced = plan.reduced.inner();
-  // A few elements per output: many outputs side by side, even by strided loads, or transposed.
+  // A few elements per output: many outputs at a time, one to a lane, even by strided loads, or transposed.
   const int64_t few = reduced.in == 1 ? folding.short_row : 32;
   if (reduced.size < few && kept.size >= 16 && plan.reduced.rank == 1) return false;
   if (kept.in == 0 || reduced.in == 0) return kept.in == 0;

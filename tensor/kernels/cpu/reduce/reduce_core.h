@@ -70,7 +70,7 @@ class Folding {
  public:
   const int64_t partial_bytes;
   const int passes;
-  const int64_t short_row;  // of elements side by side: rows below this length are folded as columns
+  const int64_t short_row;  // of contiguous elements: rows below this length are folded as columns
 
   virtual void identity(void* partial) const = 0;
   /// `count` blocks like `place`, `between` elements apart, each to one of `partials`.

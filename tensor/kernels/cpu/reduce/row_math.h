@@ -64,7 +64,7 @@ template <class T> Compute<T> row_max(const T* x, int64_t n) {
   using C = Compute<T>;
   constexpr int kWidth = simd::kLanes<C>;
   const simd::Vec<C> lowest = simd::splat<C>(-std::numeric_limits<C>::infinity());
-  simd::Vec<C> best[4] = {lowest, lowest, lowest, lowest};  // side by side: each waits for its own last result
+  simd::Vec<C> best[4] = {lowest, lowest, lowest, lowest};  // independent: each waits for its own last result
   int64_t j = 0;
   for (; j + 4 * kWidth <= n; j += 4 * kWidth)
     for (int k = 0; k < 4; ++k) best[k] = simd::larger(simd::load<C>(x + j + k * kWidth), best[k]);

@@ -105,7 +105,7 @@ template <class T, int K, bool kRuns> struct LineGroup {
   T& at(int k, int64_t i) const { return line[k][kRuns ? i : i * step]; }
 };
 
-/// K lines by Op, element by element side by side: none waits for the last step of another.
+/// K lines by Op, interleaved element by element: none waits for the last step of another.
 template <class Op, int K, bool kRuns, class O, class... T>
 void step_lines(int64_t length, LineGroup<O, K, kRuns> out, LineGroup<int64_t, K, kRuns> positions,
                 LineGroup<const T, K, kRuns>... in) {

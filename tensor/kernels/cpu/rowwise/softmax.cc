@@ -10,7 +10,7 @@ namespace {
 /// Fewer rows than this are not worth a transposition.
 constexpr int64_t kFewestNarrow = 4;
 
-/// On all rows along `axis`: by_columns(columns of each input..., columns of out) where they lie side by side or are
+/// On all rows along `axis`: by_columns(columns of each input..., columns of out) where they are interleaved or are
 /// narrow, else by_row(each input's row..., lanes of out's row, length).
 template <class T, class ByColumns, class ByRow, class... In>
 void map_rows(int64_t axis, const Operand& out, const ByColumns& by_columns, const ByRow& by_row, const In&... in) {

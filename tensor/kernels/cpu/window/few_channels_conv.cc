@@ -1,4 +1,4 @@
-// For one row of results, the image rows that its windows see are copied side by side, in the order (column, row,
+// For one row of results, the image rows that its windows see are copied into one line, in the order (column, row,
 // channel), with zeros for padding. A window is then a contiguous run of the buffer, and the next one begins `stride`
 // columns later: the windows are the overlapping rows of a matrix. Its transpose times the gradient's row is that row's
 // share of the gradient of the weight; the tile of weft's products (gemm_tile.h) takes both as they are.

@@ -64,7 +64,7 @@ template <class T> void gather(const std::vector<int64_t>& pixels, const T* imag
   });
 }
 
-/// f(k, j, width) for each of `items` and columns [j, j + width): of bf16 all of them, items side by side; of f32 a
+/// f(k, j, width) for each of `items` and columns [j, j + width): of bf16 all of them, items in parallel; of f32 a
 /// block for each thread, as the bits of packed_gemm_block do not depend on it.
 template <class T, class F> void for_column_blocks(int64_t items, int64_t columns, const F& f) {
   constexpr int64_t kPanel = 64;
