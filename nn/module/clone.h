@@ -29,9 +29,6 @@ template <Clonable M> M remade(const M& module) {
     return M();
 }
 
-/// Copies the parameters, buffers and modes of `from` to `to`. Error if their structures differ.
-void copy_module_state(const Module& from, const Module& to);
-
 /// Restores the state of the default generator: building a module draws random numbers from it.
 class RandomStateGuard {
  public:

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "tensor/core/abi.h"
+
 namespace weft {
 
 /// The upper half of a float: 8 bits of exponent, 7 of mantissa. Rounds to nearest even.
@@ -35,7 +37,7 @@ inline uint16_t float_to_half(float value) {
   return static_cast<uint16_t>(sign | (rounded >> 13));
 }
 inline float half_to_float(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+  const uint32_t sign = (bits & 0x8000u) << 16;
   const uint32_t exponent = (bits >> 10) & 0x1fu;
   const uint32_t mantissa = bits & 0x3ffu;
   const uint32_t quiet = mantissa != 0 ? 0x400000u : 0u;  // a NaN that signals is returned quiet

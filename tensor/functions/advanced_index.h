@@ -10,6 +10,10 @@
 #include "tensor/core/scalar.h"
 #include "tensor/tensor.h"
 
+#ifdef None
+#error "weft: a header above has a macro `None` (X11 does); include weft.h before it"
+#endif
+
 namespace weft {
 
 /// In a Slice: no bound. As an index: a new axis of size 1.

@@ -7,7 +7,8 @@ namespace weft {
 
 /// While on, results and inputs too small for a normal float (below 1.2e-38 in f32) count as 0 on this thread, on
 /// OpenMP's workers and on threads started from here: products full of denormals run up to 17 times faster. Off by
-/// default, as it departs from IEEE 754. No effect on processors other than x86-64 and AArch64.
+/// default, as it departs from IEEE 754, unless the program is linked with -ffast-math, which turns it on. No effect on
+/// processors other than x86-64 and AArch64.
 void flush_denormals(bool on);
 /// Whether denormals count as 0 on this thread.
 bool flushes_denormals();

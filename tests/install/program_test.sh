@@ -42,14 +42,16 @@ case $way in
     cp build/program program
     # find_package() takes the version that is there, and no other.
     version=$(sed -n 's/^Version: *//p' "$prefix/lib/pkgconfig/weft.pc")
-    for wanted in "$version" "${version%.*}" 99.0; do
-      sed "s/find_package(weft/& $wanted/" CMakeLists.txt >"$work/versioned.cmake"
-      mkdir -p "asked/$wanted" && cp "$work/versioned.cmake" "asked/$wanted/CMakeLists.txt" && cp program.cc "asked/$wanted"
-      if cmake -S "asked/$wanted" -B "asked/$wanted/build" -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1; then
-        [[ $wanted != 99.0 ]] || { echo "install: find_package(weft 99.0) finds version $version" >&2 && exit 1; }
-      else
-        [[ $wanted == 99.0 ]] || { cat cmake.log >&2 && exit 1; }
-      fi
+    finds() {
+      rm -rf asked && mkdir asked && cp program.cc asked
+      sed "s/find_package(weft/& $1/" CMakeLists.txt >asked/CMakeLists.txt
+      cmake -S asked -B asked/build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1
+    }
+    for wanted in "$version" "${version%.*}" "${version%.*}...<1" "0...$version"; do
+      finds "$wanted" || { cat cmake.log >&2 && exit 1; }
+    done
+    for wanted in 99.0 "0...<$version" "$version COMPONENTS none"; do
+      ! finds "$wanted" || { echo "install: find_package(weft $wanted) finds version $version" >&2 && exit 1; }
     done
     ;;
 esac
@@ -59,10 +61,37 @@ esac
 size=$(stat -c %s mlp.safetensors)
 ((size > 407080 && size < 412000)) || { echo "install: mlp.safetensors has $size bytes" >&2 && exit 1; }
 
-# Programs of several processes have their headers beside weft.h.
 if [[ $way == gcc ]]; then
+  build=$(grep -v pkg-config commands)
+
+  # Programs of several processes have their headers beside weft.h.
   printf '#include "distributed/distributed.h"\nint main() { return weft::distributed::init().size() - 1; }\n' >program.cc
-  eval "$(grep -v pkg-config commands) -o group"
-  ./group
+  eval "$build -o group" && ./group
+
+  # A project's own header of the same name as one of weft's.
+  mkdir -p data && echo 'inline int own() { return 3; }' >data/dataset.h
+  printf '#include "data/dataset.h"\n#include "weft.h"\nint main() { return int(weft::ones({own()}).sum().item()) - 3; }\n' >program.cc
+  eval "${build/ -I / -I . -I } -o own" && ./own
+  sed -i 's|"weft.h"|<weft/weft.h>|' program.cc
+  eval "${build/include\/weft/include} -o own" && ./own
+
+  # The library lies in a shared one that is opened later.
+  printf '#include "weft.h"\nextern "C" double sum() { return weft::ones({5}).sum().item(); }\n' >program.cc
+  eval "$build -shared -fPIC -o plugin.so"
+  cat >host.cc <<'EOF'
+#include <dlfcn.h>
+int main() {
+  void* plugin = dlopen("./plugin.so", RTLD_NOW);
+  auto sum = plugin ? reinterpret_cast<double (*)()>(dlsym(plugin, "sum")) : nullptr;
+  return sum && sum() == 5 ? 0 : 1;
+}
+EOF
+  g++ host.cc -o host && ./host
+
+  # What would crash does not link, and says why; an old standard does not compile.
+  ! eval "$build -D_GLIBCXX_DEBUG -o wrong" 2>why || { echo "install: _GLIBCXX_DEBUG links" >&2 && exit 1; }
+  grep -q library_built_with_GLIBCXX_DEBUG why || { cat why >&2 && exit 1; }
+  ! eval "${build/c++20/c++17} -c -o old.o" 2>why || { echo "install: C++17 compiles" >&2 && exit 1; }
+  grep -q 'weft needs C++20' why || { head -n 20 why >&2 && exit 1; }
 fi
 echo "install: the README's program runs, built by $way"

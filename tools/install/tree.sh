@@ -26,7 +26,16 @@ awk '
   }' "$headers" |
   while read -r name path; do
     mkdir -p "$include/$(dirname "$name")"
-    cp -L "$path" "$include/$name"
+    # Headers include each other by their own place, so that one of the same name in the user's project hides none.
+    awk -v name="$name" '
+      function from_here(other) {
+        n = split(name, own, "/"); split(other, part, "/")
+        for (same = 1; same < n && own[same] == part[same]; ++same) other = substr(other, length(part[same]) + 2)
+        for (up = same; up < n; ++up) other = "../" other
+        return other
+      }
+      /^[ \t]*#[ \t]*include[ \t]*"/ { split($0, quoted, "\""); $0 = quoted[1] "\"" from_here(quoted[2]) "\"" quoted[3] }
+      { print }' "$path" >"$include/$name"
   done
 
 # One archive with the objects of all; ar's own scripts keep objects of the same name apart.
