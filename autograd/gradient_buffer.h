@@ -19,10 +19,14 @@ void set_gradient_buffer(const Tensor& leaf, const Tensor& buffer);
 /// Whether `leaf` has such a buffer; false if it is not a leaf.
 bool has_gradient_buffer(const Tensor& leaf);
 
-/// For use in a hook or a rule: calls `done` on this thread at the end of the innermost running backward() or grad(),
+/// For use in a hook or a rule: calls `done` on this thread at the end of the outermost running backward() or grad(),
 /// before it returns. An exception thrown by `done` leaves that call. If the run fails, `done` is not called.
 /// GradientError if no backward() or grad() is running.
 void after_backward(std::function<void()> done);
+
+/// Whether the innermost run on this thread was started by a hook or a rule of another one, which may still add to the
+/// gradients that this one completes.
+bool is_nested_backward();
 
 /// Whether the innermost run on this thread adds to the gradients of leaves: true in backward(), false in grad() and if
 /// none is running.

@@ -63,19 +63,24 @@ Run*& current_run() {
 
 /// Makes a run the innermost one while alive.
 struct RunScope {
-  explicit RunScope(Run* run) : outer(std::exchange(current_run(), run)) {}
-  ~RunScope() { current_run() = outer; }
+  explicit RunScope(Run* run) { current_run() = run; }
+  ~RunScope() { current_run() = current_run()->outer(); }
   RunScope(const RunScope&) = delete;
   RunScope& operator=(const RunScope&) = delete;
-  Run* outer;
 };
 
 }  // namespace
 
+Run::Run(const BackwardOptions& options) : options_(options), outer_(current_run()) {}
+
 void after_backward(std::function<void()> done) {
-  if (current_run() == nullptr) throw GradientError("after_backward: no backward runs on this thread");
-  current_run()->add_done(std::move(done));
+  Run* run = current_run();
+  if (run == nullptr) throw GradientError("after_backward: no backward runs on this thread");
+  while (run->outer() != nullptr) run = run->outer();
+  run->add_done(std::move(done));
 }
+
+bool is_nested_backward() { return current_run() != nullptr && current_run()->outer() != nullptr; }
 
 bool collects_into_leaves() { return current_run() != nullptr && current_run()->collects(); }
 

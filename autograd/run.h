@@ -34,7 +34,7 @@ bool all_finite(const Tensor& x);
 
 class Run {
  public:
-  explicit Run(const BackwardOptions& options) : options_(options) {}
+  explicit Run(const BackwardOptions& options);
 
   /// Requests the gradient of this edge (grad()). Leaves then accumulate nothing.
   void want(const Edge& edge, Tensor* result) { wanted_[edge.node.get()].push_back({edge.index, result}); }
@@ -42,6 +42,8 @@ class Run {
   void restrict_to(std::unordered_set<const Node*> needed) { needed_ = std::move(needed); }
   /// Adds a function to call at the end of the run (gradient_buffer.h).
   void add_done(std::function<void()> done) { done_.push_back(std::move(done)); }
+  /// The run of this thread that was the innermost one when this was created.
+  Run* outer() const { return outer_; }
   /// Whether leaves accumulate gradients.
   bool collects() const { return wanted_.empty(); }
   /// Runs backward from `roots`, whose gradients are `seeds`.
@@ -78,6 +80,7 @@ class Run {
   uint64_t wanted_inputs(const Node& node) const;
 
   BackwardOptions options_;
+  Run* outer_;
   std::map<Turn, Pending> pending_;
   std::unordered_map<const Node*, uint64_t> last_use_;  // for each leaf, the oldest op of this run that uses it
   std::unordered_map<const Node*, std::vector<Wanted>> wanted_;

@@ -137,6 +137,8 @@ void Communicator::end() noexcept {
 }
 
 void Communicator::check_usable() const {
+  if (size() > 1 && !is_here())
+    throw DistributedError(text("this process is a fork of rank ", rank(), ", and no rank of the group itself"));
   if (failed_) throw DistributedError(text("rank ", rank(), ": the group has failed before; end the program"));
   if (left_) throw DistributedError(text("rank ", rank(), ": the group has ended, as the program does"));
 }
@@ -175,9 +177,14 @@ void Communicator::finish_active() {
 // ---- collectives ----
 
 std::shared_ptr<Progressive> Communicator::start(Collective collective) {
-  const int tag = kFirstTag + static_cast<int>(calls_ % kOrderedTags);
+  const size_t place = calls_ % kOrderedTags;
+  if (place >= ordered_.size()) ordered_.resize(place + 1);
+  // The tag is free again when the call that had it is complete.
+  if (const std::shared_ptr<Progressive> before = ordered_[place].lock()) finish(*before);
   collective.signature.number = calls_++;
-  return start(std::move(collective), tag);
+  std::shared_ptr<Progressive> work = start(std::move(collective), kFirstTag + static_cast<int>(place));
+  ordered_[place] = work;
+  return work;
 }
 
 std::shared_ptr<Progressive> Communicator::start(Collective collective, int tag) {

@@ -89,6 +89,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void add(std::shared_ptr<Progressive> work) { active_.push_back(std::move(work)); }
   /// Whether this is the process that created the group, not a fork of it.
   bool is_here() const;
+  /// DistributedError if the group can no longer be used, or in a fork of a process of several.
+  void check_usable() const;
   void progress();
   /// Waits until `ready()` is true. `missing()` returns the ranks that it waits for.
   void wait(const Signature& what, const std::function<bool()>& ready,
@@ -111,8 +113,6 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// same number of flags.
   size_t first_of_all(std::vector<int32_t> flags);
   void leave() noexcept;
-  /// Throws if the group can no longer be used.
-  void check_usable() const;
   void finish_active();
   /// Throws if one of the `missing` ranks will not arrive.
   void check(const Signature& what, const std::function<std::vector<int>()>& missing);
@@ -137,6 +137,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   };
   std::vector<Tags> tags_;
   std::vector<std::shared_ptr<Progressive>> active_;
+  std::vector<std::weak_ptr<Progressive>> ordered_;  // the last call with each tag of those that run in order
 };
 
 }  // namespace weft::distributed

@@ -93,6 +93,7 @@ Group init(const InitOptions& options) {
   static std::weak_ptr<Communicator> current;
   std::shared_ptr<Communicator> communicator = current.lock();
   if (communicator == nullptr) current = communicator = std::make_shared<Communicator>(options);
+  communicator->check_usable();
   return Group(communicator);
 }
 

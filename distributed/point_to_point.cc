@@ -73,6 +73,7 @@ void check_partner(const Group& group, int64_t other, int64_t tag, const char* w
 }
 
 std::shared_ptr<Progressive> start(Communicator& group, Call call, const Tensor& memory, int64_t other, int64_t tag) {
+  group.check_usable();
   Signature what = Signature::of(call, memory.shape(), memory.dtype(), static_cast<int>(other));
   what.number = static_cast<uint64_t>(tag);
   return group.start(std::make_shared<Transfer>(group, what, memory));

@@ -40,9 +40,12 @@ class Bucket final : public Progressive {
   void detach();
 
   /// Called when a backward starts that will reduce gradients.
-  void expect() { waiting_ = parameters_.size(), started_ = false; }
+  void expect() { waiting_ = parameters_.size(), started_ = false, held_ = false; }
   /// Called when a gradient is complete. Returns whether all are.
-  bool complete_one() { return --waiting_ == 0; }
+  bool complete_one() { return --waiting_ == 0 && !held_; }
+  /// Called when a backward within this one, which may still add to the gradient, has completed one: the bucket starts
+  /// at the end of backward.
+  void hold() { held_ = true; }
   bool is_started() const { return started_; }
   /// Starts the reduction with the gradients that exist.
   void start(const Signature& what);
@@ -76,7 +79,7 @@ class Bucket final : public Progressive {
   int64_t window_offset_ = 0;
   Tensor flat_, sent_;
   size_t waiting_ = 0;
-  bool started_ = false, done_ = true, reduced_ = true;
+  bool started_ = false, held_ = false, done_ = true, reduced_ = true;
   uint64_t number_ = 0;  // number of reductions so far
   std::shared_ptr<Progressive> messages_;
 };

@@ -94,8 +94,9 @@ void Reducer::place_buckets() {
 
 void Reducer::watch_parameters() {
   for (size_t i = 0; i < contents_.size(); ++i)
-    for (Tensor& parameter : contents_[i])
-      hooks_.push_back(parameter.register_post_accumulate_grad_hook([this, i](const Tensor&) { complete(i); }));
+    for (size_t j = 0; j < contents_[i].size(); ++j)
+      hooks_.push_back(
+          contents_[i][j].register_post_accumulate_grad_hook([this, i, j](const Tensor&) { complete(i, j); }));
 }
 
 // ---- backward ----
@@ -122,16 +123,25 @@ Signature Reducer::signature() const {
 
 void Reducer::begin() {
   if (running_ || !synchronized_ || buckets_.empty() || !autograd::collects_into_leaves()) return;
+  group_.communicator().check_usable();
   running_ = true;
   for (const auto& bucket : buckets_) bucket->expect();
   autograd::after_backward([this, watch = std::make_shared<Watch>(*this)] { finish(); });
 }
 
-void Reducer::complete(size_t index) {
+void Reducer::complete(size_t index, size_t position) {
   begin();
   if (!running_) return;
   Bucket& bucket = *buckets_[index];
-  if (bucket.complete_one()) {
+  if (bucket.is_started()) {
+    group_.communicator().give_up("its backward ended with an error");
+    throw GradientError(text("DataParallel: a backward within backward adds to the gradient of `",
+                             contents_[index][position].name(),
+                             "`, whose reduction has begun; let it end before or begin after"));
+  }
+  if (autograd::is_nested_backward()) {
+    bucket.hold();
+  } else if (bucket.complete_one()) {
     bucket.start(signature());
     group_.communicator().add(buckets_[index]);
   }

@@ -46,7 +46,7 @@ class Reducer {
   void fill_buckets(const nn::Module& model, const DataParallelOptions& options);
   void watch_parameters();
   void place_buckets();
-  void complete(size_t bucket);
+  void complete(size_t bucket, size_t position);
   void finish();
   Signature signature() const;
 

@@ -287,6 +287,18 @@ TEST(Collectives, SeveralTransfersWithOneTag) {
   for (int64_t i = 0; i < 4; ++i) EXPECT_TRUE(equal(received[size_t(i)], values(before, {100000, i}) + double(i))) << i;
 }
 
+TEST(Collectives, MoreAtOnceThanThereAreTags) {
+  const auto& g = group();
+  std::vector<Tensor> sums;
+  std::vector<distributed::Work> works;
+  for (int i = 0; i < 8192 + 100; ++i) {
+    works.push_back(g.all_reduce_async(sums.emplace_back(full({1}, double(i + g.rank())))));
+  }
+  for (auto& work : works) work.wait();
+  for (size_t i = 0; i < sums.size(); ++i)
+    ASSERT_EQ(sums[i].item(), double(g.size() * (2 * i + g.size() - 1)) / 2) << i;
+}
+
 TEST(Collectives, WorkThatIsDroppedGoesOn) {
   const auto& g = group();
   constexpr int64_t kCount = 1 << 18;
@@ -322,7 +334,7 @@ TEST(Collectives, AWriteBeforeWaitIsAnError) {
   gathered = g.all_gather_async(x);
   gathered.result.fill_(3.0);
   refused(gathered.work, "fill_");
-  // Parts of one memory are exchanged and written side by side, and what is only read may be exchanged twice.
+  // Parts of one memory are exchanged and written at once, and what is only read may be exchanged twice.
   Tensor rows = ones({3, 2});
   std::vector<distributed::Work> works = {g.all_reduce_async(rows[0]), g.all_reduce_async(rows[1])};
   rows[2].fill_(5.0);

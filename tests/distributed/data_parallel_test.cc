@@ -172,6 +172,31 @@ TEST(DataParallel, GradOfAResultReducesNothing) {
   EXPECT_TRUE(equal(model.get_parameter("0.bias").grad(), full({2}, 2 * mean_of_ranks())));
 }
 
+TEST(DataParallel, ABackwardWithinBackwardAddsToTheSameGradients) {
+  const auto& g = group();
+  const double own = double(g.rank());
+  for (const int64_t bytes : {8, 1 << 20}) {
+    Parts parts;
+    distributed::DataParallel parallel(parts, g, {.bucket_bytes = bytes, .first_bucket_bytes = bytes});
+    const auto adds_to_b = [&](const Tensor&) {
+      const EnableGrad recording;
+      (parts.b * own).sum().backward();
+    };
+    // b's gradient is complete in the inner backward before the outer one adds to it; in one bucket after that too.
+    for (const bool inner_first : {true, false}) {
+      if (!inner_first && bytes == 8) continue;  // an error, which ends the group: fault_test has it
+      parts.zero_grad();
+      Tensor early = inner_first ? parts.b.sum() : Tensor();
+      const Tensor h = parts.a * 2.0;
+      h.register_hook(adds_to_b);
+      if (!inner_first) early = parts.b.sum();
+      (early + h.sum() * (own + 1)).backward();
+      EXPECT_TRUE(equal(parts.a.grad(), full({3}, 2 * mean_of_ranks() + 2))) << bytes;
+      EXPECT_TRUE(equal(parts.b.grad(), full({2, 2}, 1 + mean_of_ranks()))) << bytes;
+    }
+  }
+}
+
 TEST(DataParallel, TrainsWithBf16OnTheWire) {
   const auto& g = group();
   const auto factor = [](int64_t rank, int step) { return 1.0 / (3.0 + double(rank) + 2.0 * step); };

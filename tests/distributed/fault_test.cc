@@ -96,11 +96,16 @@ TEST_P(Faults, EndTheJobWithTheRanksName) {
   for (int round = 0; round < rounds(); ++round) expect_the_ranks_name(way, by);
 }
 
+TEST(NestedBackward, ErrorNamesTheParameter) {
+  if (!distributed::has_launcher()) GTEST_SKIP() << "there is no mpirun (apt-get install openmpi-bin)";
+  EXPECT_NE(run("nested").output.find("adds to the gradient of `second.weight`"), std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(, Faults,
                          testing::Combine(testing::Values("die_forward", "die_backward", "die_collective", "die_bucket",
-                                                          "exit", "leave", "throw_backward", "stop", "hang", "shape",
-                                                          "call", "more_calls", "seed", "model", "options", "samples",
-                                                          "drop"),
+                                                          "exit", "leave", "throw_backward", "nested", "stop", "hang",
+                                                          "shape", "call", "more_calls", "seed", "model", "options",
+                                                          "samples", "drop"),
                                           testing::Values(By::memory, By::messages)),
                          [](const auto& info) {
                            return std::get<0>(info.param) +

@@ -34,9 +34,30 @@ void die_later(unsigned microseconds) {
   std::thread([=] { usleep(microseconds), die(); }).detach();
 }
 
+/// Whether calls of a fork of a rank are refused, so that it does not exchange what the rank should.
+bool child_is_refused(const distributed::Group& group) {
+  const auto is_refused = [](const auto& call) {
+    try {
+      call();
+      return false;
+    } catch (const distributed::DistributedError&) {
+      return true;
+    }
+  };
+  return is_refused([&] { group.all_reduce(ones({2})); }) && is_refused([&] { group.send(ones({2}), 0); }) &&
+         is_refused([] { (void)distributed::init(); });
+}
+
 /// Children that leave by exit() and by the end of their main function, and one that SIGTERM ends: none is this rank's
 /// end. Whether this is the second of them.
-bool fork_children() {
+bool fork_children(const distributed::Group& group) {
+  if (const pid_t child = fork(); child == 0) {
+    _exit(child_is_refused(group) ? 0 : 1);
+  } else {
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) throw Error("a fork of a rank takes part in the group's calls");
+  }
   if (const pid_t child = fork(); child == 0)
     std::exit(0);
   else
@@ -88,9 +109,14 @@ bool go_wrong(const distributed::Group& group, Net& net) {
   if (is_way("more_calls")) group.barrier();
   if (is_way("die_backward")) net.first.weight().register_hook([](const Tensor&) { usleep(delay()), die(); });
   if (is_way("die_bucket")) die_later(1000 + delay());
-  if (is_way("fork")) return fork_children();
+  if (is_way("fork")) return fork_children(group);
   if (is_way("throw_backward"))
     net.first.weight().register_hook([](const Tensor&) { throw Error("a hook that fails"); });
+  if (is_way("nested"))
+    net.first.weight().register_hook([&net](const Tensor&) {
+      const EnableGrad recording;
+      net.second.weight().sum().backward();
+    });
   if (is_way("die_collective")) {
     die_later(3000 + delay());
     Tensor x = zeros({1 << 20});
@@ -107,7 +133,7 @@ int train(int argc, char** argv) {
   manual_seed(wrong && is_way("seed") ? 6 : 5);
   Net net(wrong && is_way("model") ? 9 : 8);
   distributed::DataParallelOptions options;
-  if (is_way("die_bucket")) options = {.bucket_bytes = 64, .first_bucket_bytes = 64};
+  if (is_way("die_bucket") || is_way("nested")) options = {.bucket_bytes = 64, .first_bucket_bytes = 64};
   if (wrong && is_way("options")) options.wire = distributed::Wire::bf16;
   distributed::DataParallel parallel(net, group, options);
   optim::Adam optimizer(net.parameters(), {.lr = 0.1});
