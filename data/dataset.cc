@@ -1,5 +1,7 @@
 #include "data/dataset.h"
 
+#include <mutex>
+
 #include "data/sampler.h"
 #include "tensor/core/error.h"
 
@@ -9,6 +11,19 @@ std::vector<int64_t> range(int64_t begin, int64_t end, int64_t size) {
   if (begin < 0 || end <= begin || end > size)
     throw IndexError(text("batch: examples ", begin, " to ", end, " are not a range in a dataset of ", size));
   return ordered(end - begin, begin);
+}
+
+std::weak_ptr<const void> Lifetime::watch() const {
+  static constinit std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (token_ == nullptr) token_ = std::make_shared<char>();
+  return token_;
+}
+
+void throw_ended() {
+  throw Error(
+      "the dataset has ended, and is held by reference: let it live longer than its loader, or give it away by "
+      "std::move()");
 }
 
 }  // namespace weft::data::detail

@@ -15,9 +15,25 @@
 
 namespace weft::data {
 
+template <size_t N> class HeldDataset;
+
 namespace detail {
 /// begin .. end-1. IndexError unless they are a range in a dataset of `size`.
 std::vector<int64_t> range(int64_t begin, int64_t end, int64_t size);
+
+/// A member by which those who refer to an object see whether it still exists. A copy is another object's.
+class Lifetime {
+ public:
+  Lifetime() = default;
+  Lifetime(const Lifetime&) noexcept {}
+  Lifetime& operator=(const Lifetime&) noexcept { return *this; }  // NOLINT(bugprone-unhandled-self-assignment)
+  /// Expires with the object.
+  std::weak_ptr<const void> watch() const;
+
+ private:
+  mutable std::shared_ptr<const void> token_;  // made by the first watch()
+};
+[[noreturn]] void throw_ended();
 }  // namespace detail
 
 /// A dataset whose examples are N tensors each. `auto [image, label] = dataset.get(0);`
@@ -83,6 +99,10 @@ template <size_t N> class DatasetOf {
   DatasetOf(DatasetOf&&) noexcept = default;
   DatasetOf& operator=(const DatasetOf&) = default;
   DatasetOf& operator=(DatasetOf&&) noexcept = default;
+
+ private:
+  friend class HeldDataset<N>;
+  detail::Lifetime lifetime_;
 };
 
 /// Pairs of an input and its target.
@@ -94,14 +114,32 @@ enum class Split { train, test };
 template <class D>
 concept AnyDataset = std::is_base_of_v<DatasetOf<std::remove_cvref_t<D>::kTensors>, std::remove_cvref_t<D>>;
 
+/// A dataset that a loader or another dataset reads: its own, or one that must outlive it. Error where that has ended.
+template <size_t N> class HeldDataset {
+ public:
+  HeldDataset(std::shared_ptr<const DatasetOf<N>> own) : dataset_(std::move(own)) {}
+  explicit HeldDataset(const DatasetOf<N>* other)
+      : dataset_(std::shared_ptr<const DatasetOf<N>>(), other), lives_(other->lifetime_.watch()), is_own_(false) {}
+  const DatasetOf<N>* operator->() const {
+    if (!is_own_ && lives_.expired()) detail::throw_ended();
+    return dataset_.get();
+  }
+  const DatasetOf<N>& operator*() const { return *operator->(); }
+
+ private:
+  std::shared_ptr<const DatasetOf<N>> dataset_;
+  std::weak_ptr<const void> lives_;
+  bool is_own_ = true;
+};
+
 /// Holds a dataset for loaders and wrapper datasets. An lvalue is held by reference and must outlive the holder; a
 /// temporary is moved in.
 template <AnyDataset D> auto hold(D&& dataset) {
-  using Base = DatasetOf<std::remove_cvref_t<D>::kTensors>;
+  constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
   if constexpr (std::is_lvalue_reference_v<D>)
-    return std::shared_ptr<const Base>(std::shared_ptr<const Base>(), &dataset);
+    return HeldDataset<kTensors>(&dataset);
   else
-    return std::shared_ptr<const Base>(std::make_shared<std::remove_cvref_t<D>>(std::forward<D>(dataset)));
+    return HeldDataset<kTensors>(std::make_shared<std::remove_cvref_t<D>>(std::forward<D>(dataset)));
 }
 
 }  // namespace weft::data

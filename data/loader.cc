@@ -63,6 +63,7 @@ std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
   resume_ = false;
   running_ = true;
   auto epoch = std::make_shared<Epoch>();
+  epoch->number = ++epochs_;
   epoch->key = split_key(key_, 1);
   epoch->batch_size = options_.batch_size;
   if (options_.batch_sampler.defined()) {
@@ -139,6 +140,7 @@ void LoaderCore::set_position(const std::string& position) {
         text("set_position: it is of a sampler that gives ", numbers[kNumbers], ", this loader's gives ", *examples));
   if (numbers[7] > static_cast<uint64_t>(batches_))
     throw Error(text("set_position: it is after ", numbers[7], " batches, of which this loader has ", batches_));
+  ++epochs_;  // an iterator that is still in use moves the new position no more
   key_ = {numbers[5], numbers[6]};
   next_ = static_cast<int64_t>(numbers[7]);
   resume_ = numbers[4] != 0;

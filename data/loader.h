@@ -42,6 +42,7 @@ namespace detail {
 
 /// The description of an epoch. It never changes, so prefetching threads read it without locks.
 struct Epoch {
+  int64_t number = 0;  // of those that the loader started
   RandomKey key;
   std::vector<int64_t> order;
   int64_t batch_size = 1;
@@ -62,8 +63,9 @@ class LoaderCore {
   /// Starts an epoch, or resumes the one that set_position() selected.
   std::shared_ptr<const Epoch> start_epoch(bool random);
   int64_t handed_out() const { return next_; }
-  void hand_out() { ++next_; }
-  void finish() { running_ = false; }
+  /// A batch of an epoch was returned; there are no more. Only the epoch that started last moves position().
+  void hand_out(int64_t epoch) { next_ += epoch == epochs_ ? 1 : 0; }
+  void finish(int64_t epoch) { running_ = running_ && epoch != epochs_; }
   /// The number of loading threads, and how many batches they may load ahead.
   int64_t workers() const { return options_.workers > 0 ? options_.workers : options_.prefetch > 0 ? 1 : 0; }
   int64_t ahead() const;
@@ -88,6 +90,7 @@ class LoaderCore {
   LoaderOptions options_;
   int64_t dataset_size_;
   int64_t batches_;
+  int64_t epochs_ = 0;    // number of epochs that were started, and of calls of set_position()
   RandomKey key_;         // of the epoch
   int64_t next_ = 0;      // number of its batches that were returned
   bool running_ = false;  // the epoch has started and not ended
@@ -114,7 +117,8 @@ template <size_t N> class DataLoader : public io::Resumable {
 
   /// Batches per epoch.
   int64_t size() const { return core_.batches(); }
-  /// Starts an epoch. Only one iterator of a loader may be in use at a time.
+  /// Starts an epoch. Several iterators of a loader may be in use, each with loading threads of its own; position() is
+  /// that of the one that began last.
   Iterator begin() { return Iterator(*this, core_.start_epoch(dataset_->is_random())); }
   std::default_sentinel_t end() const { return {}; }
 
@@ -126,7 +130,7 @@ template <size_t N> class DataLoader : public io::Resumable {
   void set_position(const std::string& position) override { core_.set_position(position); }
 
  private:
-  std::shared_ptr<const DatasetOf<N>> dataset_;
+  HeldDataset<N> dataset_;
   detail::LoaderCore core_;
 };
 
@@ -141,16 +145,18 @@ template <size_t N> class DataLoader<N>::Iterator {
 
   Iterator(DataLoader& loader, std::shared_ptr<const detail::Epoch> epoch)
       : core_(&loader.core_),
+        epoch_(epoch->number),
         batches_(std::make_unique<detail::Prefetcher>(
-            [&dataset = *loader.dataset_, epoch = std::move(epoch)](int64_t number) {
+            [dataset = loader.dataset_, epoch = std::move(epoch)](int64_t number) {
               const std::vector<int64_t> indices = epoch->indices(number);
-              Batch batch = dataset.collate(indices, epoch->keys(indices));
+              Batch batch = dataset->collate(indices, epoch->keys(indices));
               return detail::Batch(std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
             },
             loader.core_.handed_out(), loader.core_.batches(), loader.core_.workers(), loader.core_.ahead())) {
     advance();
   }
-  const Batch& operator*() const { return batch_; }
+  const Batch& operator*() const& { return batch_; }
+  Batch operator*() && { return std::move(batch_); }  // of *loader.begin(), whose iterator is gone after it
   const Batch* operator->() const { return &batch_; }
   Iterator& operator++() {
     advance();
@@ -163,12 +169,13 @@ template <size_t N> class DataLoader<N>::Iterator {
   void advance() {
     detail::Batch next;
     done_ = !batches_->next(next);
-    if (done_) return core_->finish();
+    if (done_) return core_->finish(epoch_);
     std::move(next.begin(), next.end(), batch_.begin());
-    core_->hand_out();
+    core_->hand_out(epoch_);
   }
 
   detail::LoaderCore* core_;
+  int64_t epoch_;
   std::unique_ptr<detail::Prefetcher> batches_;
   Batch batch_;
   bool done_ = false;

@@ -13,7 +13,7 @@ Tensor pad_stack(const std::vector<Tensor>& tensors, double value = 0);
 template <size_t N> class PaddedDataset : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;
-  PaddedDataset(std::shared_ptr<const DatasetOf<N>> dataset, const std::array<double, N>& values)
+  PaddedDataset(HeldDataset<N> dataset, const std::array<double, N>& values)
       : dataset_(std::move(dataset)), values_(values) {}
 
   int64_t size() const override { return dataset_->size(); }
@@ -28,7 +28,7 @@ template <size_t N> class PaddedDataset : public DatasetOf<N> {
   }
 
  private:
-  std::shared_ptr<const DatasetOf<N>> dataset_;
+  HeldDataset<N> dataset_;
   std::array<double, N> values_;
 };
 

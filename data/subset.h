@@ -29,7 +29,7 @@ template <size_t N> class Subset : public DatasetOf<N> {
   template <AnyDataset D>
     requires(std::remove_cvref_t<D>::kTensors == N)
   Subset(D&& dataset, std::vector<int64_t> indices) : Subset(hold(std::forward<D>(dataset)), std::move(indices)) {}
-  Subset(std::shared_ptr<const DatasetOf<N>> dataset, std::vector<int64_t> indices)
+  Subset(HeldDataset<N> dataset, std::vector<int64_t> indices)
       : dataset_(std::move(dataset)), indices_(std::move(indices)) {
     detail::check_subset(indices_, dataset_->size());
   }
@@ -52,7 +52,7 @@ template <size_t N> class Subset : public DatasetOf<N> {
     detail::check_subset({&index, 1}, size());
     return indices_[static_cast<size_t>(index)];
   }
-  std::shared_ptr<const DatasetOf<N>> dataset_;
+  HeldDataset<N> dataset_;
   std::vector<int64_t> indices_;
 };
 
@@ -65,7 +65,7 @@ struct SplitOptions {
 namespace detail {
 template <size_t K, AnyDataset D> auto split(D&& dataset, std::span<const int64_t> sizes, const SplitOptions& options) {
   constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
-  std::shared_ptr<const DatasetOf<kTensors>> held = hold(std::forward<D>(dataset));
+  HeldDataset<kTensors> held = hold(std::forward<D>(dataset));
   std::vector<std::vector<int64_t>> parts = random_parts(
       sizes, held->size(), options.seed, options.generator != nullptr ? *options.generator : default_generator());
   return [&]<size_t... k>(std::index_sequence<k...>) {
@@ -94,7 +94,7 @@ auto random_split(D&& dataset, const F (&fractions)[K], const SplitOptions& opti
 template <size_t N> class Concatenation : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;
-  explicit Concatenation(std::vector<std::shared_ptr<const DatasetOf<N>>> parts) : parts_(std::move(parts)) {
+  explicit Concatenation(std::vector<HeldDataset<N>> parts) : parts_(std::move(parts)) {
     int64_t total = 0;
     for (const auto& part : parts_) ends_.push_back(total += part->size());
   }
@@ -120,9 +120,9 @@ template <size_t N> class Concatenation : public DatasetOf<N> {
  private:
   std::pair<const DatasetOf<N>*, int64_t> find(int64_t index) const {
     const size_t part = detail::part_of(ends_, index);
-    return {parts_[part].get(), index - (part == 0 ? 0 : ends_[part - 1])};
+    return {&*parts_[part], index - (part == 0 ? 0 : ends_[part - 1])};
   }
-  std::vector<std::shared_ptr<const DatasetOf<N>>> parts_;
+  std::vector<HeldDataset<N>> parts_;
   std::vector<int64_t> ends_;
 };
 

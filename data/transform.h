@@ -106,7 +106,7 @@ struct RandomRotation {
 template <size_t N> class MappedDataset : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;
-  MappedDataset(std::shared_ptr<const DatasetOf<N>> dataset, Transform transform, size_t position)
+  MappedDataset(HeldDataset<N> dataset, Transform transform, size_t position)
       : dataset_(std::move(dataset)), transform_(std::move(transform)), position_(position) {}
 
   int64_t size() const override { return dataset_->size(); }
@@ -121,7 +121,7 @@ template <size_t N> class MappedDataset : public DatasetOf<N> {
   Example combine(std::vector<Example> examples) const override { return dataset_->combine(std::move(examples)); }
 
  private:
-  std::shared_ptr<const DatasetOf<N>> dataset_;
+  HeldDataset<N> dataset_;
   Transform transform_;
   size_t position_;
 };

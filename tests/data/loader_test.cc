@@ -254,6 +254,61 @@ TEST(DataLoader, PositionResumesInTheMiddleOfAnEpoch) {
   }
 }
 
+TEST(DataLoader, TwoIteratorsEachSeeAllAndPositionIsTheLastOnes) {
+  for (const int64_t prefetch : {0, 2}) {
+    data::DataLoader loader(Numbers(10), {.batch_size = 2, .shuffle = true, .prefetch = prefetch});
+    std::vector<int64_t> outer;
+    for (const auto& batch : loader) {
+      outer.push_back(batch[0].reshape({-1}).to_vector<int64_t>()[0]);
+      auto inner = loader.begin();
+      const std::string position = loader.position();
+      if (outer.size() == 1) {
+        // What is read of the outer epoch, its end too, moves the position of the inner one no more.
+        auto rest = loader.begin();
+        const std::string newest = loader.position();
+        while (inner != loader.end()) ++inner;
+        EXPECT_EQ(loader.position(), newest);
+        while (rest != loader.end()) ++rest;
+        EXPECT_NE(loader.position(), newest);
+      } else {
+        EXPECT_EQ(inner->at(0).size(0), 2);
+        EXPECT_EQ(loader.position(), position);
+      }
+    }
+    EXPECT_EQ(outer.size(), 5u);
+
+    auto begun = loader.begin();
+    data::DataLoader fresh(Numbers(10), {.batch_size = 2, .shuffle = true});
+    const std::string position = fresh.position();
+    loader.set_position(position);
+    ++begun;
+    EXPECT_EQ(loader.position(), position);
+  }
+}
+
+TEST(DataLoader, TheFirstBatchOutlivesItsIterator) {
+  data::DataLoader loader(Numbers(4), {.batch_size = 2});
+  const auto& [first, second] = *loader.begin();
+  const Tensor other = full({64}, 7.0);  // would take the memory of a batch that is gone
+  EXPECT_EQ(first.to_vector<int64_t>(), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(second.to_vector<double>(), (std::vector<double>{0, 10}));
+}
+
+TEST(DataLoader, ADatasetThatHasEndedIsAnError) {
+  auto dataset = std::make_unique<Numbers>(4);
+  data::DataLoader loader(*dataset, {.batch_size = 2});
+  const auto mapped = data::map(*dataset, [](const Tensor& x) { return x; });
+  // A copy has a life of its own, what is given away lives on.
+  const Numbers copy = *dataset;
+  data::DataLoader of_copy(copy, {.batch_size = 4}), of_given(std::move(*dataset), {.batch_size = 4});
+  EXPECT_EQ(epoch(loader).size(), 2u);
+  dataset.reset();
+  EXPECT_THROW(loader.begin(), Error);
+  EXPECT_THROW(mapped.get(0), Error);
+  EXPECT_EQ(epoch(of_copy).size(), 1u);
+  EXPECT_EQ(epoch(of_given).size(), 1u);
+}
+
 TEST(DataLoader, HugeNumbers) {
   for (const data::LoaderOptions& options :
        {data::LoaderOptions{.prefetch = INT64_MAX}, data::LoaderOptions{.workers = INT64_MAX},
