@@ -3,6 +3,7 @@
 #include "autograd/backward.h"
 #include "tensor/dispatch/modes.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/copy.h"
 
 namespace weft::autograd {
@@ -183,7 +184,14 @@ Tensor adjoint_of_view(const AnyOp& op, const View& input, const Tensor& g) {
 
 std::vector<Tensor> ViewRule::run(const RuleArguments& a) const {
   const OpNode& node = a.node();
-  return {adjoint_of_view(node.op(), a.views()[0], a.grad(0))};
+  const View& input = a.views()[0];
+  const Tensor g = a.grad(0);
+  // All of the input once and in order, as a slice of a whole axis is: nothing is copied.
+  if (g.numel() == input.numel()) {
+    const View part = op::ViewAdjoint{node.op(), input.shape()}.part_of(View::contiguous(input.shape()));
+    if (!part.has_mask() && part.is_contiguous()) return {reshape(g, input.shape())};
+  }
+  return {adjoint_of_view(node.op(), input, g)};
 }
 
 }  // namespace weft::autograd

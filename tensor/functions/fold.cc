@@ -58,7 +58,9 @@ Tensor im2col(const Tensor& x, const FoldOptions& o) {
     const Padding height{o.padding.height, o.padding.height}, width{o.padding.width, o.padding.width};
     const Tensor padded = o.padding == Size2(0) ? images : pad(images, {{0, 0}, {0, 0}, height, width});
     Tensor windows = unfold(unfold(padded, 2, span_of(o, 0), o.stride.height), 3, span_of(o, 1), o.stride.width);
-    windows = slice(slice(windows, 4, {}, {}, o.dilation.height), 5, {}, {}, o.dilation.width);
+    // A slice of everything would copy all windows in backward.
+    for (const int64_t side : {0, 1})
+      if (o.dilation[side] > 1) windows = slice(windows, 4 + side, {}, {}, o.dilation[side]);
     const int64_t taps = o.kernel_size.height * o.kernel_size.width;
     const Shape columns = {images.size(0), checked_multiply(images.size(1), taps), count.height * count.width};
     return dispatch::unshared(reshape(permute(windows, {0, 1, 4, 5, 2, 3}), columns), x);

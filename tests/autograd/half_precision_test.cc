@@ -71,6 +71,20 @@ TEST_F(HalfPrecision, ElementsOfLargeValues) {
   check("addcdiv", [](const Inputs& x) { return addcdiv(x[0], x[1], x[2]); }, {small, large * 2, large});
 }
 
+TEST_F(HalfPrecision, ElementsThatManyWindowsShare) {
+  const Tensor x = ones({6000});
+  check("unfold", [](const Inputs& in) { return unfold(in[0], 0, 5000, 1); }, {x});
+  check("unfold twice", [](const Inputs& in) { return unfold(unfold(in[0], 0, 5900, 1), 1, 5800, 1); }, {x});
+  check("stride 0", [](const Inputs& in) { return as_strided(in[0], {20000, 3}, {0, 1}); }, {x});
+  check("windows over padding", [](const Inputs& in) { return unfold(pad(in[0], {{40, 40}}), 0, 5000, 1); }, {x});
+  // Terms of any size, also in bf16.
+  const Tensor a = parameter(randn({300}).to(bf16)), exact = parameter(a.detach().to(f64));
+  const Tensor seed = rand({101, 200}).to(bf16);
+  unfold(a, 0, 200, 1).backward(seed);
+  unfold(exact, 0, 200, 1).backward(seed.to(f64));
+  EXPECT_LT(difference(a.grad(), exact.grad()), 0x1p-8);
+}
+
 TEST_F(HalfPrecision, ReductionsOfManyElements) {
   const Tensor ties = zeros({70000});
   check(

@@ -118,6 +118,24 @@ TEST_F(Memory, ViewsOfEveryKindAddIntoOneBuffer) {
                                         1 + 8 + 32 + 128, 1 + 4 + 8 + 16 + 128}));
 }
 
+TEST_F(Memory, AViewOfTheWholePassesItsGradientOn) {
+  const Tensor x = parameter(ones({4, 1, 6}));
+  const auto gradient = [&](const Tensor& view, const Tensor& g) {
+    return grad(std::vector<Tensor>{view}, std::vector<Tensor>{x}, {.seeds = {g}})[0];
+  };
+  for (const Tensor& view : {slice(x, 0), slice(x, 2, 0, 6), select(x, 1, 0), unfold(x, 2, 3, 3),
+                             shrink(x, {{0, 4}, {0, 1}, {0, 6}}), as_strided(x, {24}, {1})}) {
+    const Tensor g = rand(view.shape()), found = gradient(view, g);
+    EXPECT_TRUE(found.shares_storage(g)) << view.shape();
+    EXPECT_TRUE(equal(found, g.reshape(x.shape())));
+  }
+  for (const Tensor& view : {slice(x, 0, 1), slice(x, 2, {}, {}, -1), diagonal(x, 0, 0, 2), as_strided(x, {24}, {0})}) {
+    const Tensor g = rand(view.shape()), found = gradient(view, g);
+    EXPECT_FALSE(found.shares_storage(g)) << view.shape();
+    EXPECT_TRUE(allclose(found.sum(), g.sum()));
+  }
+}
+
 // ---- graphs that end in other ways than backward ----
 
 TEST_F(Memory, AGraphDroppedWithoutBackwardLeavesNothing) {

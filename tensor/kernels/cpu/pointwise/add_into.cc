@@ -18,31 +18,33 @@ template <class T> auto sum_row(const T* x, int64_t stride, int64_t count) {
   return total;
 }
 
-// Operands: x, out. Columns of one row are distinct elements of out, or all the same one.
-template <class T>
+// Operands: x of X, out of T. Columns of one row are distinct elements of out, or all the same one.
+template <class X, class T>
 void add_rows(const void*, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
               int64_t rows) {
-  const int64_t x_stride = step[0] / static_cast<int64_t>(sizeof(T)),
+  const int64_t x_stride = step[0] / static_cast<int64_t>(sizeof(X)),
                 stride = step[1] / static_cast<int64_t>(sizeof(T));
   for (int64_t row = 0; row < rows; ++row) {
-    const T* x = reinterpret_cast<const T*>(p[0] + row * row_step[0]);
+    const X* x = reinterpret_cast<const X*>(p[0] + row * row_step[0]);
     T* out = reinterpret_cast<T*>(p[1] + row * row_step[1]);
     if (stride == 0) {
       const auto sum = sum_row(x, x_stride, columns);
       *out = static_cast<T>(static_cast<decltype(sum)>(static_cast<Compute<T>>(*out)) + sum);
     } else if (stride == 1 && x_stride == 1) {
 #pragma omp simd
-      for (int64_t i = 0; i < columns; ++i) out[i] = wrapping_add<Compute<T>>(out[i], x[i]);
+      for (int64_t i = 0; i < columns; ++i) out[i] = wrapping_add<Compute<T>>(out[i], Compute<X>(x[i]));
     } else {
       for (int64_t i = 0; i < columns; ++i)
-        out[i * stride] = wrapping_add<Compute<T>>(out[i * stride], x[i * x_stride]);
+        out[i * stride] = wrapping_add<Compute<T>>(out[i * stride], Compute<X>(x[i * x_stride]));
     }
   }
 }
 
 void add_in_order(const Operand& x, const Operand& out) {
   const Operand operands[] = {x, out};
-  visit_number(out.dtype, [&]<class T>() { strided_loop(operands, 2, 0, &add_rows<T>, nullptr); });
+  visit_number(x.dtype, [&]<class T>() {
+    strided_loop(operands, 2, 0, x.dtype == out.dtype ? &add_rows<T, T> : &add_rows<T, Compute<T>>, nullptr);
+  });
 }
 
 // An axis whose slices of `view` share no memory: it steps over all that the other axes can reach. -1 where there is
@@ -62,7 +64,7 @@ int64_t independent_axis(const View& view) {
 
 void add_into(const Operand& x, const Operand& out) {
   if (out.numel() == 0) return;
-  if (!out.view->overlaps_itself()) return op::Add{}.cpu(out, x, out);
+  if (!out.view->overlaps_itself() && x.dtype == out.dtype) return op::Add{}.cpu(out, x, out);
   const int64_t axis = independent_axis(*out.view);
   if (axis < 0) return add_in_order(x, out);
   const int64_t size = out.size(axis);

@@ -8,6 +8,7 @@
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
@@ -234,12 +235,21 @@ void op::CopyFrom::cpu(const Operand&, const Operand& source, const Operand& out
 void op::AddInto::cpu(const Operand& buffer, const Operand& x) const { add_into(x, buffer); }
 
 void op::ViewAdjoint::cpu(const Operand& g, const Operand& out) const {
-  fill(out, 0);
-  const View part = part_of(out.layout());
-  if (!part.has_mask()) return add_into(g, out.with(part));
-  // What lies in the padding came from nowhere: only the gradient inside of the mask has a place.
-  const View inside = part.shrink(*part.mask()), from = g.layout().shrink(*part.mask());
-  add_into(g.with(from), out.with(inside));
+  const auto write = [&](const Operand& whole) {
+    fill(whole, 0);
+    const View part = part_of(whole.layout());
+    if (!part.has_mask()) return add_into(g, whole.with(part));
+    // What lies in the padding came from nowhere: only the gradient inside of the mask has a place.
+    const View inside = part.shrink(*part.mask()), from = g.layout().shrink(*part.mask());
+    add_into(g.with(from), whole.with(inside));
+  };
+  if (!is_half_precision(out.dtype) || !part_of(out.layout()).overlaps_itself()) return write(out);
+  // An element that many windows share has a sum that 16 bits would end early.
+  const Scratch<float> sums(out.numel());
+  const View dense = View::contiguous(out.shape());
+  const Operand wide{sums.data(), &dense, DType::f32};
+  write(wide);
+  copy(wide, out);
 }
 
 }  // namespace weft
