@@ -1,4 +1,4 @@
-// Descriptors of connectionist temporal classification (Graves et al. 2006) and its gradient, in log space.
+// Descriptors of connectionist temporal classification (Graves et al. 2006) and its gradient.
 //
 // log_probs (T, N, C); targets (N, S), padded at the end; input_lengths and target_lengths (N): the number of valid
 // steps and classes of each sequence. The alignments of a target of length L are paths through 2 L + 1 states: blank,

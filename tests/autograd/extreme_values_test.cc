@@ -39,6 +39,25 @@ TEST(ExtremeValues, GradientsOfNormsAndAnglesStayInRange) {
   EXPECT_TRUE(allclose(slopes[1] / tensor({5e29f, 5e-26f, 1.f, 0.12f}), tensor({-1.f, -1.f, 0.f, -1.f}), 1e-5));
 }
 
+TEST(ExtremeValues, WholeQuotientsHaveNoSlopeWhereTheDivisorIsZero) {
+  for (const char* mode : {"trunc", "floor"}) {
+    const Tensor a = parameter(tensor({1.f, 0.f})), b = parameter(zeros({2}));
+    for (const Tensor& slope : grad({div(a, b, mode).sum()}, {a, b}))
+      EXPECT_EQ(slope.to_vector<double>(), Numbers({0, 0})) << mode;
+  }
+}
+
+TEST(ExtremeValues, CtcLossOfOnePathHasTheSlopeOfItsSum) {
+  constexpr int64_t kSteps = 600;
+  const Tensor path = 1 + arange(kSteps) % 2, lengths = full({1}, kSteps);
+  const Tensor expected = -one_hot(path, 3).to(f64);
+  for (const double scale : {0.353, 50.0, 1e17}) {
+    const Tensor log_probs = parameter(-rand({kSteps, 1, 3}, f64) * scale);
+    ctc_loss(log_probs, path.view({1, kSteps}), lengths, lengths, {.reduction = Reduction::sum}).backward();
+    EXPECT_TRUE(allclose(log_probs.grad().view({kSteps, 3}), expected, 0, 1e-12)) << scale;
+  }
+}
+
 TEST(ExtremeValues, TheSecondDerivativeOfGeluIsZeroFarOut) {
   for (const Tensor& start : {tensor({1e20f, -1e15f}), tensor({300.f, -6e4f}).to(f16)})
     for (const Gelu form : {Gelu::exact, Gelu::tanh}) {

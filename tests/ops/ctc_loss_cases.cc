@@ -132,6 +132,39 @@ void add_backward(Cases& cases) {
       .no_bf16_gradients();  // of a gradient: a formula of 267 ops
 }
 
+/// The only path of targets 1, 2, 1, ... as long as the steps: the sum of its logarithms; a NaN that no path uses, and
+/// logarithms far beyond the range of a double's exponent.
+void add_long(Cases& cases) {
+  constexpr int64_t kSteps = 600;
+  std::vector<double> target;
+  for (int64_t t = 0; t < kSteps; ++t) target.push_back(static_cast<double>(1 + t % 2));
+  const auto sum_of_path = [](const Arrays& x) {
+    double sum = 0;
+    for (int64_t t = 0; t < x[0].size(0); ++t) sum -= x[0].at({t, 0, 1 + t % 2});
+    return Array{{}, {sum}};
+  };
+  for (const double most : {-0.1, -30.0, -1e5, -1e17})
+    cases
+        .add("ctc loss of 600 steps from " + std::to_string(most),
+             {{uniform({kSteps, 1, 3}, most, most / 2), index({1, kSteps}, target),
+               index({1}, std::vector<double>{kSteps}), index({1}, std::vector<double>{kSteps})}},
+             CALL(ctc_loss(x[0], x[1], x[2], x[3], {.reduction = Reduction::sum})), sum_of_path)
+        .compares(DTypes{f32, f64})
+        .no_layouts()
+        .no_gradient();
+  cases
+      .add("ctc loss beside NaN",
+           {{given({3, 1, 3}, {-1, -2, NAN, -1, -2, -3, -1, -2, -3}), index({1, 2}, {1, 2}),
+             index({1}, std::vector<double>{3}), index({1}, std::vector<double>{2})}},
+           CALL(ctc_loss(x[0], x[1], x[2], x[3], {.reduction = Reduction::sum})),
+           [](const Arrays&) {
+             return Array{{}, {-std::log(3 * std::exp(-6.0) + std::exp(-7.0) + std::exp(-8.0))}};
+           })
+      .compares(DTypes{f32, f64})
+      .no_layouts()
+      .no_gradient();
+}
+
 void add_errors(Cases& cases) {
   const auto call = [](const Shape& log_probs, const Tensor& targets, const Tensor& inputs, const Tensor& lengths,
                        int64_t blank = 0) {
@@ -172,6 +205,7 @@ void add_ctc_loss_cases(Cases& cases) {
   add(cases, "last blank", {.blank = 2, .reduction = Reduction::none});
   add_impossible(cases);
   add_backward(cases);
+  add_long(cases);
   add_errors(cases);
 }
 

@@ -2,6 +2,7 @@
 #include "tensor/ops/ctc_loss.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -20,19 +21,57 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 using Doubles = simd::Vec<double>;
+using Words = simd::Vec<uint64_t>;
 constexpr int64_t kLanes = simd::kLanes<double>;
 
-/// log(e^a + e^b + e^c); NaN comes through.
-WEFT_SIMD Doubles log_add(Doubles a, Doubles b, Doubles c) {
-  const Doubles top = simd::larger(a, simd::larger(b, c));
-  const Doubles sum = vmath::exp_below(a - top) + vmath::exp_below(b - top) + vmath::exp_below(c - top);
-  return vmath::select(top > kNever, top + vmath::log(sum), a + b + c);
+/// Probabilities as value 2^exponent, as products over many steps leave the range of a double. Exponents are whole;
+/// that of 0 is kLowest, below all others: a logarithm below -6.9e305 counts as that. Values have relative errors of
+/// some 1e-16, so losses have absolute ones.
+struct Scaled {
+  Doubles value, exponent;
+};
+constexpr double kLowest = -1e306;
+constexpr double kLog2 = 6.93147180559945309417e-01;
+
+/// 2^k for a whole k; 0 below -1022, not defined above 1023.
+WEFT_SIMD Doubles power_of_two(Doubles k) {
+  constexpr double kRounder = 0x1.8p52;  // a whole number is in the lowest bits of its sum with this
+  const Doubles shifted = simd::larger(vmath::splat<Doubles>(-1023.0), k) + (kRounder + 1023);
+  return std::bit_cast<Doubles>(std::bit_cast<Words>(shifted) << 52);
 }
 
-/// log(e^a + e^b)
-double log_add(double a, double b) {
-  const double top = std::max(a, b);
-  return top > kNever ? top + std::log(std::exp(a - top) + std::exp(b - top)) : a + b;
+WEFT_SIMD Scaled operator*(const Scaled& a, const Scaled& b) {
+  return {a.value * b.value, simd::larger(a.exponent + b.exponent, vmath::splat<Doubles>(kLowest))};
+}
+WEFT_SIMD Scaled sum(const Scaled& a, const Scaled& b, const Scaled& c) {
+  const Doubles top = simd::larger(a.exponent, simd::larger(b.exponent, c.exponent));
+  return {a.value * power_of_two(a.exponent - top) + b.value * power_of_two(b.exponent - top) +
+              c.value * power_of_two(c.exponent - top),
+          top};
+}
+/// The same number with a value in [1, 2). A step multiplies a value by a factor between 0.7 and 4.3, so that it is
+/// enough to do this once in so many steps.
+constexpr int64_t kNormalizedSteps = 16;
+WEFT_SIMD Scaled normalized(const Scaled& x) {
+  const Words word = std::bit_cast<Words>(x.value);
+  const Doubles exponent = std::bit_cast<Doubles>(word >> 52 | 0x4330000000000000u) - (0x1p52 + 1023);
+  const auto finite = (x.value > Doubles{}) & (x.value <= std::numeric_limits<double>::max());
+  return {vmath::select(finite, std::bit_cast<Doubles>((word & 0xfffffffffffffu) | 0x3ff0000000000000u), x.value),
+          vmath::select(finite, x.exponent + exponent, x.exponent)};
+}
+/// e^x; NaN for NaN and +inf.
+WEFT_SIMD Scaled exponential(Doubles x) {
+  constexpr double kRounder = 0x1.8p52;
+  const Doubles power = x * 1.4426950408889634, zero{};
+  const auto finite = vmath::absolute(x) <= std::numeric_limits<double>::max(),
+             is_whole = vmath::absolute(power) >= 0x1p51;
+  const Doubles whole = vmath::select(is_whole, power, (power + kRounder) - kRounder);
+  const Doubles rest = (x - whole * 6.93147180369123816490e-01) - whole * 1.90821492927058770002e-10;
+  const Doubles value = vmath::exp(vmath::select(finite & ~is_whole, rest, zero));
+  const auto negative = x < zero;
+  return {vmath::select(finite, value, vmath::select(negative, zero, x - x)),
+          vmath::select(finite, simd::larger(whole, vmath::splat<Doubles>(kLowest)),
+                        vmath::select(negative, vmath::splat<Doubles>(kLowest), zero))};
 }
 
 /// The checked integers of a call.
@@ -63,23 +102,29 @@ struct Labels {
   IndexList inputs, lengths, targets;
 };
 
-/// The logarithms of one number per state at one step, with room for registers that reach beyond them, where there are
-/// impossible states.
+/// One number per state at one step, with room for registers that reach beyond them, where there are zeros.
 class StateRow {
  public:
   static int64_t pitch(int64_t width) { return ceil_div(width, kLanes) * kLanes + 2 * kLanes; }
-  explicit StateRow(double* memory) : first_(memory + kLanes) {}
-  static void clear(double* memory, int64_t rows, int64_t width) { std::fill_n(memory, rows * pitch(width), kNever); }
-  double& operator[](int64_t state) const { return first_[state]; }
-  Doubles at(int64_t state) const { return simd::load<double>(first_ + state); }
-  void put(int64_t state, Doubles values) const { simd::store<double>(first_ + state, values); }
+  StateRow(double* values, double* exponents) : values_(values + kLanes), exponents_(exponents + kLanes) {}
+  Scaled at(int64_t state) const {
+    return {simd::load<double>(values_ + state), simd::load<double>(exponents_ + state)};
+  }
+  void put(int64_t state, const Scaled& x) const {
+    simd::store<double>(values_ + state, x.value);
+    simd::store<double>(exponents_ + state, x.exponent);
+  }
+  void set_one(int64_t state) const { values_[state] = 1, exponents_[state] = 0; }
+  void set_zero(int64_t state) const { values_[state] = 0, exponents_[state] = kLowest; }
+  double value(int64_t state) const { return values_[state]; }
+  double exponent(int64_t state) const { return exponents_[state]; }
 
  private:
-  double* first_;
+  double *values_, *exponents_;
 };
 static_assert(kLanes >= 2);  // a state is reached from two states before it
 
-/// One sequence: its states, and the logarithms of the probabilities of their classes.
+/// One sequence: its states, and what they have at each step.
 template <class T> class Sequence {
  public:
   Sequence(const Labels& labels, const Operand& log_probs, int64_t index, int64_t blank_class)
@@ -92,11 +137,13 @@ template <class T> class Sequence {
         targets_(labels.targets.data() + index * labels.longest) {}
   int64_t target(int64_t i) const { return targets_[i]; }
   int64_t targets() const { return states / 2; }
-  /// What is added to the logarithm of `state` - 2: 0 where a path may leave the blank between two classes out.
-  void fill_skips(StateRow row) const {
-    for (int64_t i = 1; i < targets(); ++i) row[2 * i + 1] = targets_[i] != targets_[i - 1] ? 0.0 : kNever;
+  /// What `state` - 2 is multiplied by: 1 where a path may leave the blank between two classes out.
+  void fill_skips(const StateRow& row) const {
+    for (int64_t i = 1; i < targets(); ++i)
+      if (targets_[i] != targets_[i - 1]) row.set_one(2 * i + 1);
   }
-  void fill_probabilities(int64_t step, StateRow row) const {
+  /// The logarithms of the probabilities of the states' classes.
+  void fill_logs(int64_t step, double* row) const {
     const double of_blank = at(step, blank);
     for (int64_t i = 0; i < targets(); ++i) row[2 * i] = of_blank, row[2 * i + 1] = at(step, targets_[i]);
     row[states - 1] = of_blank;
@@ -113,73 +160,111 @@ template <class T> class Sequence {
   const int64_t* targets_;
 };
 
-/// Rows of one sequence: alpha (steps), the logarithms of the probabilities of all beginnings that end in a state, and
-/// those that the recursions need beside it.
+/// Rows of one sequence: alpha (steps), the probabilities of all beginnings that end in a state, and those that the
+/// recursions need beside it.
 class Rows {
  public:
-  Rows(int64_t steps, int64_t width) : width_(width), steps_(steps), memory_((steps + 5) * StateRow::pitch(width)) {}
-  void clear() const { StateRow::clear(memory_.data(), steps_ + 5, width_); }
-  StateRow alpha(int64_t step) const { return row(5 + step); }
+  Rows(int64_t steps, int64_t width)
+      : pitch_(StateRow::pitch(width)),
+        rows_(steps + 4),
+        values_(rows_ * pitch_),
+        exponents_(rows_ * pitch_),
+        plain_(2 * pitch_) {}
+  void clear() const {
+    std::fill_n(values_.data(), rows_ * pitch_, 0.0);
+    std::fill_n(exponents_.data(), rows_ * pitch_, kLowest);
+    std::fill_n(plain_.data(), 2 * pitch_, kNever);
+    alpha(-1).set_one(0);
+  }
+  /// alpha of the step before the first one is 1 in the first state alone.
+  StateRow alpha(int64_t step) const { return row(4 + step); }
   StateRow skips() const { return row(0); }
-  StateRow probabilities() const { return row(1); }
-  StateRow beta() const { return row(2); }
-  StateRow next() const { return row(3); }
-  StateRow shares() const { return row(4); }
+  StateRow beta() const { return row(1); }
+  StateRow next() const { return row(2); }
+  double* logs() const { return plain_.data() + kLanes; }
+  double* shares() const { return plain_.data() + pitch_ + kLanes; }
 
  private:
-  StateRow row(int64_t i) const { return StateRow(memory_.data() + i * StateRow::pitch(width_)); }
-  int64_t width_, steps_;
-  Scratch<double> memory_;
+  StateRow row(int64_t i) const { return {values_.data() + i * pitch_, exponents_.data() + i * pitch_}; }
+  int64_t pitch_, rows_;
+  Scratch<double> values_, exponents_, plain_;
 };
 
-/// The logarithm of the probability of all alignments that end at the last step.
-double total_of(StateRow last, int64_t states) {
-  return states > 1 ? log_add(last[states - 1], last[states - 2]) : last[0];
-}
+/// The probability of all alignments that end at the last step, as value 2^exponent.
+struct Total {
+  Total(const StateRow& last, int64_t states) : value(last.value(states - 1)), exponent(last.exponent(states - 1)) {
+    if (states == 1) return;
+    const double other = last.exponent(states - 2), top = std::max(exponent, other);
+    value = value * std::exp2(std::max(exponent - top, -1100.0)) +
+            last.value(states - 2) * std::exp2(std::max(other - top, -1100.0));
+    exponent = top;
+  }
+  double log() const { return std::log(value) + exponent * kLog2; }
+  double value, exponent;
+};
 
 /// alpha of one sequence, and its loss.
 template <class T> double run_forward(const Sequence<T>& s, const Rows& rows) {
   rows.clear();
   if (s.steps == 0) return s.states == 1 ? 0.0 : -kNever;
-  const StateRow skips = rows.skips(), probabilities = rows.probabilities();
+  const StateRow skips = rows.skips();
+  double* const logs = rows.logs();
   s.fill_skips(skips);
   for (int64_t t = 0; t < s.steps; ++t) {
-    s.fill_probabilities(t, probabilities);
+    s.fill_logs(t, logs);
     const StateRow alpha = rows.alpha(t), before = rows.alpha(t - 1);
-    if (t == 0) {
-      for (int64_t i = 0; i < std::min<int64_t>(s.states, 2); ++i) alpha[i] = probabilities[i];
-      continue;
+    const bool normalizes = t % kNormalizedSteps == 0;
+    const int64_t reached = std::min(s.states, 2 * (t + 1));  // what the others have does not matter, NaN either
+    for (int64_t i = 0; i < reached; i += kLanes) {
+      const Scaled x = sum(before.at(i), before.at(i - 1), before.at(i - 2) * skips.at(i)) *
+                       exponential(simd::load<double>(logs + i));
+      alpha.put(i, normalizes ? normalized(x) : x);
     }
-    for (int64_t i = 0; i < s.states; i += kLanes)
-      alpha.put(i, log_add(before.at(i), before.at(i - 1), before.at(i - 2) + skips.at(i)) + probabilities.at(i));
+    for (int64_t i = reached; i % kLanes != 0; ++i) alpha.set_zero(i);
   }
-  return -total_of(rows.alpha(s.steps - 1), s.states);
+  return 0.0 - Total(rows.alpha(s.steps - 1), s.states).log();
+}
+
+/// shares[i] = alpha[i] beta[i], times a power of two that makes the largest of them about 1. Returns their sum.
+double fill_shares(const StateRow& alpha, const StateRow& beta, int64_t states, double* shares) {
+  Doubles top = vmath::splat<Doubles>(kLowest), total{};
+  for (int64_t i = 0; i < states; i += kLanes) top = simd::larger(top, (alpha.at(i) * beta.at(i)).exponent);
+  double highest = kLowest, sum = 0;
+  for (int64_t i = 0; i < kLanes; ++i) highest = std::max(highest, top[i]);
+  for (int64_t i = 0; i < states; i += kLanes) {
+    const Scaled both = alpha.at(i) * beta.at(i);
+    const Doubles share = both.value * power_of_two(both.exponent - highest);
+    simd::store<double>(shares + i, share);
+    total += share;
+  }
+  for (int64_t i = 0; i < kLanes; ++i) sum += total[i];
+  return sum;
 }
 
 /// Adds to sums (steps, classes) of one sequence: -g times the probability that an alignment is in a class at a step.
-/// beta, the log of the probability of all ends from a state on, replaces that of the step behind it.
+/// beta, the probability of all ends from a state on, replaces that of the step behind it.
 template <class T> void run_backward(const Sequence<T>& s, const Rows& rows, double g, double* sums, int64_t classes) {
-  if (s.steps == 0) return;
-  const double total = total_of(rows.alpha(s.steps - 1), s.states);
-  if (total == kNever) return;
-  const StateRow skips = rows.skips(), probabilities = rows.probabilities(), beta = rows.beta(), next = rows.next(),
-                 shares = rows.shares();
-  for (int64_t i = std::max<int64_t>(s.states - 2, 0); i < s.states; ++i) beta[i] = 0;
+  if (s.steps == 0 || Total(rows.alpha(s.steps - 1), s.states).value == 0) return;
+  const StateRow skips = rows.skips(), beta = rows.beta(), next = rows.next();
+  double *const logs = rows.logs(), *const shares = rows.shares();
+  for (int64_t i = std::max<int64_t>(s.states - 2, 0); i < s.states; ++i) beta.set_one(i);
   for (int64_t t = s.steps - 1;; --t) {
-    const StateRow alpha = rows.alpha(t);
-    for (int64_t i = 0; i < s.states; i += kLanes) shares.put(i, vmath::exp(alpha.at(i) + beta.at(i) - total));
+    const double scale = g / fill_shares(rows.alpha(t), beta, s.states, shares);
     double* const row = sums + t * classes;
     const auto add = [&](int64_t c, double share) {
-      if (share != 0) row[c] -= g * share;
+      if (share != 0) row[c] -= scale * share;
     };
     double of_blank = shares[s.states - 1];
     for (int64_t i = 0; i < s.targets(); ++i) of_blank += shares[2 * i], add(s.target(i), shares[2 * i + 1]);
     add(s.blank, of_blank);
     if (t == 0) return;
-    s.fill_probabilities(t, probabilities);
-    for (int64_t i = 0; i < s.states; i += kLanes) next.put(i, beta.at(i) + probabilities.at(i));
-    for (int64_t i = 0; i < s.states; i += kLanes)
-      beta.put(i, log_add(next.at(i), next.at(i + 1), next.at(i + 2) + skips.at(i + 2)));
+    s.fill_logs(t, logs);
+    for (int64_t i = 0; i < s.states; i += kLanes) next.put(i, beta.at(i) * exponential(simd::load<double>(logs + i)));
+    const bool normalizes = t % kNormalizedSteps == 0;
+    for (int64_t i = 0; i < s.states; i += kLanes) {
+      const Scaled x = sum(next.at(i), next.at(i + 1), next.at(i + 2) * skips.at(i + 2));
+      beta.put(i, normalizes ? normalized(x) : x);
+    }
   }
 }
 
