@@ -36,6 +36,10 @@ concept FusibleNorm = std::derived_from<M, BatchNorm> && requires {
 class Sequential : public Layer<Sequential> {
  public:
   template <SequentialStep... Ms> explicit Sequential(Ms... modules) { (push_back(std::move(modules)), ...); }
+  template <class... Ms>
+    requires(!(SequentialStep<Ms> && ...))
+  explicit Sequential(Ms...) =
+      delete;  // a step has a public Tensor forward(const Tensor&), or is a function of a tensor
 
   template <SequentialStep M> void push_back(M module) { push_back(std::to_string(steps_.size()), std::move(module)); }
   template <TensorFunction F> void push_back(const std::string& name, F f) { push_back(name, Lambda(std::move(f))); }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,24 @@ template <class Call, class... Inputs> auto call_seen(const Module& module, cons
   return std::move(*result);
 }
 
+template <class M> constexpr void check_forward() {
+  constexpr bool kIsCallable = requires(M & module, const Tensor& x) { module.forward(x); };
+  static_assert(kIsCallable,
+                "a layer called with one tensor needs a public forward(const Tensor&), const if the layer is");
+  if constexpr (kIsCallable) {
+    using Result = decltype(std::declval<M&>().forward(std::declval<const Tensor&>()));
+    static_assert(!std::is_void_v<Result>, "forward() must return a value");
+  }
+}
+
+[[noreturn]] void throw_wrong_self(const std::type_info& type, const std::type_info& self);
+/// The layer as the Self that its class gave to Layer. Error if it is none.
+template <class Self, class Base> Self& self_of(Base& layer) {
+  if (typeid(layer) != typeid(Self) && dynamic_cast<Self*>(&layer) == nullptr)
+    throw_wrong_self(typeid(layer), typeid(Self));
+  return static_cast<Self&>(layer);
+}
+
 }  // namespace detail
 
 /// Returns call(inputs...), the forward computation of `module`. Every layer call goes through this function: it
@@ -102,18 +121,24 @@ template <class M> auto run_layer(M& module, const Tensor& x) {
 /// member instead, or have a virtual forward() as its base: `layer(x)` does not see one that only hides the base's.
 template <class Self> class Layer : public Module {
  public:
-  auto operator()(const Tensor& x) { return run_layer(static_cast<Self&>(*this), x); }
-  auto operator()(const Tensor& x) const { return run_layer(static_cast<const Self&>(*this), x); }
+  auto operator()(const Tensor& x) {
+    detail::check_forward<Self>();
+    return run_layer(detail::self_of<Self>(*this), x);
+  }
+  auto operator()(const Tensor& x) const {
+    detail::check_forward<const Self>();
+    return run_layer(detail::self_of<const Self>(*this), x);
+  }
   template <class... More>
     requires(detail::Forwards<Self, More...> && !detail::Forwards<const Self, More...>)
-  auto operator()(const Tensor& x, const More&... more) { return call(static_cast<Self&>(*this), x, more...); }
+  auto operator()(const Tensor& x, const More&... more) { return call(detail::self_of<Self>(*this), x, more...); }
   template <class... More>
     requires(detail::Forwards<const Self, More...>)
   auto operator()(const Tensor& x, const More&... more) const {
-    return call(static_cast<const Self&>(*this), x, more...);
+    return call(detail::self_of<const Self>(*this), x, more...);
   }
   /// See nn::clone().
-  Self clone() const { return nn::clone(static_cast<const Self&>(*this)); }
+  Self clone() const { return nn::clone(detail::self_of<const Self>(*this)); }
 
  private:
   /// Hooks see the tensors where all arguments are tensors, else the first.

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "autograd/leaf.h"
+#include "nn/module/layer.h"
 #include "nn/module/module_state.h"
 
 namespace weft::nn {
@@ -46,6 +47,12 @@ template <class State> void name_leaves(State& from, Bodies& seen) {
 }
 
 }  // namespace
+
+void detail::throw_wrong_self(const std::type_info& type, const std::type_info& self) {
+  const std::string name = class_name(type);
+  throw Error(text(name, " derives from Layer<", class_name(self), ">, and is none: write `struct ", name,
+                   " : nn::Layer<", name, ">`"));
+}
 
 Module::Module() : state_(std::make_shared<State>()) {}
 
@@ -167,8 +174,8 @@ Tensor Module::register_parameter(const std::string& name, const Tensor& value) 
   check_name(name);
   if (!value.defined()) return value;
   State& self = state();
-  const bool is_parameter = internal::body(value).history && value.is_leaf();
-  Tensor leaf = is_parameter ? value : weft::parameter(value);
+  const bool has_history = bool(internal::body(value).history);
+  Tensor leaf = !has_history ? value.requires_grad_(true) : value.is_leaf() ? value : weft::parameter(value);
   const Module root(state_);
   bool tied = false;
   for (const Tensor& known : root.parameters()) tied |= known.is_same(leaf);

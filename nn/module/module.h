@@ -54,6 +54,7 @@ using ForwardPreHook = std::function<Tensors(const Module&, const Tensors& input
 using ForwardHook = std::function<Tensor(const Module&, const Tensors& inputs, const Tensor& y)>;
 
 namespace detail {
+/// Copies the parameters, buffers and modes of `from` to `to`. Error if their structures differ.
 void copy_module_state(const Module& from, const Module& to);
 class FreshStatistics;
 class Parametrization;
@@ -192,9 +193,10 @@ class Module {
     if (items.empty()) (void)is_training();
     return items;
   }
-  /// Registers `value` as a parameter (made a leaf that requires a gradient unless it is a leaf already) and returns
-  /// it. An undefined tensor registers nothing. A member that holds it must not be assigned another
-  /// tensor, which the module would not know: write to it (`copy_`) instead.
+  /// Registers `value` as a parameter and returns it. It becomes a leaf that requires a gradient unless it is a leaf
+  /// already; of a value with a history, a leaf on the same memory is registered and returned. An undefined tensor
+  /// registers nothing. A member that holds it must not be assigned another tensor, which the module would not know:
+  /// write to it (`copy_`) instead.
   Tensor register_parameter(const std::string& name, const Tensor& value);
   /// Registers a tensor that belongs to the module's state but is not trained, and returns it. Change it in place
   /// (`mean.copy_(x)`): assigning to the member that holds it leaves the registered tensor as it was.

@@ -86,8 +86,21 @@ template <> struct DTypeOf<int16_t> { static constexpr DType value = DType::i16;
 template <> struct DTypeOf<int8_t> { static constexpr DType value = DType::i8; };
 template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::u8; };
 template <> struct DTypeOf<bool> { static constexpr DType value = DType::boolean; };
+namespace detail {
+template <class T> constexpr DType known_dtype() {
+  constexpr bool kIsKnown = requires { DTypeOf<T>::value; };
+  static_assert(
+      kIsKnown,
+      "no dtype has elements of this C++ type: take float, double, BFloat16, Float16, int64_t (not long long), "
+      "int32_t, int16_t, int8_t, uint8_t or bool");
+  if constexpr (kIsKnown)
+    return DTypeOf<T>::value;
+  else
+    return DType::f32;
+}
+}  // namespace detail
 /// The dtype of a C++ element type.
-template <class T> inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;
+template <class T> inline constexpr DType dtype_of = detail::known_dtype<std::remove_cv_t<T>>();
 
 /// Calls f.operator()<T>() with the C++ type of `dtype`.
 template <class F> decltype(auto) visit_dtype(DType dtype, F&& f) {

@@ -16,6 +16,10 @@ void IntList::grow(size_t count) {
   capacity_ = static_cast<uint32_t>(capacity);
 }
 
+void IntList::throw_no_position(int64_t i) const {
+  throw IndexError(text("position ", i, " is out of range for the ", rank(), " numbers of ", *this));
+}
+
 std::ostream& operator<<(std::ostream& out, const IntList& list) { return out << list.to_string(); }
 
 std::string IntList::to_string() const {

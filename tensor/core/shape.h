@@ -55,6 +55,9 @@ class IntList {
   const int64_t* data() const noexcept { return is_heap() ? heap_ : inline_; }
   int64_t& operator[](size_t i) noexcept { return data()[i]; }
   int64_t operator[](size_t i) const noexcept { return data()[i]; }
+  /// A negative position counts from the end: shape[-1] is the last size. IndexError if there is no such position.
+  template <std::signed_integral I> int64_t& operator[](I i) { return data()[position_of(i)]; }
+  template <std::signed_integral I> int64_t operator[](I i) const { return data()[position_of(i)]; }
   int64_t front() const noexcept { return data()[0]; }
   int64_t back() const noexcept { return data()[size_ - 1]; }
   int64_t* begin() noexcept { return data(); }
@@ -97,6 +100,12 @@ class IntList {
   std::string to_string() const;
 
  private:
+  size_t position_of(int64_t i) const {
+    const int64_t count = size_;
+    if (i < -count || i >= count) throw_no_position(i);
+    return static_cast<size_t>(i < 0 ? i + count : i);
+  }
+  [[noreturn]] void throw_no_position(int64_t i) const;
   bool is_heap() const noexcept { return capacity_ > kMaxAxes; }
   void assign(const IntList& other) {
     if (other.size_ > capacity_) grow(other.size_);

@@ -37,12 +37,16 @@ Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bia
                         const ConvTranspose3dOptions& options = {});
 
 // Overloads without a bias: conv2d(x, weight, {.stride = 2}). They are templates, so that conv2d(x, weight, {}) is not
-// ambiguous: it calls the functions above, with the same result.
-#define WEFT_CONV_WITHOUT_BIAS(function, Default)                                  \
-  template <std::same_as<Default> Options = Default>                               \
-  Tensor function(const Tensor& x, const Tensor& weight, const Options& options) { \
-    return function(x, weight, Tensor(), options);                                 \
-  }
+// ambiguous: it calls the functions above, with the same result. Numbers in braces do not compile, as they would be the
+// first options: write {.stride = {1, 2}}.
+#define WEFT_CONV_WITHOUT_BIAS(function, Default)                                                                \
+  template <std::same_as<Default> Options = Default>                                                             \
+  Tensor function(const Tensor& x, const Tensor& weight, const Options& options) {                               \
+    return function(x, weight, Tensor(), options);                                                               \
+  }                                                                                                              \
+  template <std::integral T>                                                                                     \
+  Tensor function(const Tensor& x, const Tensor& weight, const Tensor& bias, std::initializer_list<T> numbers) = \
+      delete; /* {.stride = {1, 2}} */
 WEFT_CONV_WITHOUT_BIAS(conv1d, Conv1dOptions)
 WEFT_CONV_WITHOUT_BIAS(conv2d, Conv2dOptions)
 WEFT_CONV_WITHOUT_BIAS(conv3d, Conv3dOptions)

@@ -13,6 +13,7 @@ Tensor dropout(const Tensor& x, double p = 0.5);
 Tensor dropout(const Tensor& x, double p, Generator& generator);
 /// dropout(x, p) if `training`, else x itself.
 Tensor dropout(const Tensor& x, double p, bool training);
+template <std::same_as<bool> T> Tensor dropout(const Tensor& x, T training) = delete;  // write dropout(x, p, training)
 /// Channel dropout: sets whole channels to zero with probability p and scales the others by 1 / (1 - p). x is
 /// (N, C, L), (N, C, H, W) or (N, C, D, H, W), or one of these without N. ShapeError for other ranks.
 Tensor dropout1d(const Tensor& x, double p = 0.5, Generator& generator = default_generator());

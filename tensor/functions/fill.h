@@ -40,6 +40,16 @@ template <std::same_as<DType> D> Tensor eye(int64_t rows, D dtype, Device device
   return eye(rows, std::nullopt, dtype, device);
 }
 
+// Sizes are one argument: zeros(2, 3) does not compile.
+#define WEFT_SIZES_IN_BRACES(function) \
+  template <std::integral T, std::integral... More> Tensor function(T, More...) = delete;  // write function({2, 3})
+WEFT_SIZES_IN_BRACES(zeros)
+WEFT_SIZES_IN_BRACES(ones)
+WEFT_SIZES_IN_BRACES(empty)
+WEFT_SIZES_IN_BRACES(rand)
+WEFT_SIZES_IN_BRACES(randn)
+#undef WEFT_SIZES_IN_BRACES
+
 /// A tensor from a number or from nested braces: `tensor({{1.0, 2.0}, {3.0, 4.0}})`. Floating values give f32, integers
 /// i64, booleans bool, unless `dtype` is given. ShapeError if rows differ in length, Error for a number that an integer
 /// dtype cannot hold.

@@ -1,6 +1,9 @@
 // im2col and its adjoint. PyTorch calls them F.unfold and F.fold; weft's unfold() is the view along one axis.
 #pragma once
 
+#include <concepts>
+#include <initializer_list>
+
 #include "tensor/core/conv_options.h"
 #include "tensor/tensor.h"
 
@@ -18,6 +21,8 @@ struct FoldOptions {
 /// window of a convolution with these options; windows are in row-major order. Padding is zeros. ShapeError if the
 /// kernel is larger than the padded image; Error for options out of range.
 Tensor im2col(const Tensor& x, const FoldOptions& options);
+template <std::integral T>
+Tensor im2col(const Tensor& x, std::initializer_list<T> numbers) = delete;  // write {.kernel_size = {3, 1}}
 /// The adjoint of im2col: columns (N, C kh kw, windows) give images (N, C, H, W) with (H, W) = size; N may be absent.
 /// Each pixel is the sum of its values in all windows that contain it. ShapeError if the number of rows or of windows
 /// does not match.

@@ -37,10 +37,13 @@ Tensor lp_pool2d(const Tensor& x, double p, const Pool2dOptions& options);
 Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options);
 
 /// The same for a window that is as large along every axis: max_pool2d(x, 3, 2). The default stride is the window.
+/// Numbers in braces do not compile, as they would be the first options, not a window: write {.kernel_size = {3, 1}}.
 #define WEFT_EVEN_POOL(Result, function, Options)                                                              \
   inline Result function(const Tensor& x, int64_t kernel_size, std::optional<int64_t> stride = std::nullopt) { \
     return function(x, Options{.kernel_size = kernel_size, .stride = stride.value_or(kernel_size)});           \
-  }
+  }                                                                                                            \
+  template <std::integral T>                                                                                   \
+  Result function(const Tensor& x, std::initializer_list<T> numbers) = delete; /* {.kernel_size = {3, 1}} */
 WEFT_EVEN_POOL(Tensor, max_pool1d, Pool1dOptions)
 WEFT_EVEN_POOL(Tensor, max_pool2d, Pool2dOptions)
 WEFT_EVEN_POOL(Tensor, max_pool3d, Pool3dOptions)

@@ -48,6 +48,40 @@ Names names_of(const std::vector<NamedTensor>& tensors) {
   return out;
 }
 
+struct Filled : nn::Module {
+  Tensor weight = ones({2});
+  Filled() { register_parameter("weight", weight); }
+};
+
+TEST(Module, ATensorWithoutHistoryIsItselfTheParameter) {
+  const Filled filled;
+  EXPECT_TRUE(filled.parameters()[0].is_same(filled.weight));
+  EXPECT_TRUE(filled.weight.requires_grad());
+  EXPECT_EQ(filled.weight.name(), "weight");
+  // A result of recorded ops becomes a leaf of its own.
+  struct Open : nn::Module {
+    using nn::Module::register_parameter;
+  } open;
+  const Tensor computed = filled.weight * 2.0, leaf = open.register_parameter("w", computed);
+  EXPECT_FALSE(leaf.is_same(computed));
+  EXPECT_TRUE(leaf.is_leaf());
+}
+
+struct Ten : nn::Layer<Ten> {
+  int factor = 10;
+  Tensor forward(const Tensor& x) const { return x * factor; }
+};
+struct Copied : nn::Layer<Ten> {
+  Tensor forward(const Tensor& x) const { return x; }
+};
+
+TEST(Module, ALayerOfAnotherClassIsAnError) {
+  EXPECT_EQ(Ten()(ones({1})).item(), 10);
+  const Copied copied;
+  EXPECT_NE(error_of([&] { copied(ones({1})); }).find("Copied derives from Layer<Ten>, and is none"),
+            std::string::npos);
+}
+
 TEST(Module, ListsWhatItHolds) {
   Net net;
   EXPECT_EQ(names_of(net.named_parameters()),

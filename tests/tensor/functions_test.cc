@@ -12,6 +12,27 @@ namespace {
 using Numbers = std::vector<double>;
 Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
 
+// ---- what must not compile, as it would not do what it says ----
+
+template <class N>
+concept NumbersAreSizes = requires(N n) {
+  zeros(n);
+}
+|| requires(N n) { randn(n, n); };
+static_assert(!NumbersAreSizes<int> && !NumbersAreSizes<int64_t>);
+template <class N>
+concept NumbersAreOptions = requires(const Tensor& x, N n) {
+  max_pool2d(x, {n, n});
+}
+|| requires(const Tensor& x, N n) { conv2d(x, x, {}, {n, n}); }
+|| requires(const Tensor& x, N n) { im2col(x, {n, n}); };
+static_assert(!NumbersAreOptions<int> && !NumbersAreOptions<int64_t>);
+template <class B>
+concept TrainingIsAProbability = requires(const Tensor& x, B training) {
+  dropout(x, training);
+};
+static_assert(TrainingIsAProbability<double> && !TrainingIsAProbability<bool>);
+
 // ---- conventions of PyTorch's functions ----
 
 TEST(Functions, KeepViewsOfNothingAsManyAsAskedFor) {

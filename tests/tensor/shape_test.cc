@@ -51,6 +51,17 @@ TEST(IntListTest, IsAListInlineAndOnTheHeap) {
   }
 }
 
+TEST(IntListTest, NegativePositionsCountFromTheEnd) {
+  IntList list = {2, 3, 5};
+  EXPECT_EQ(list[-1], 5);
+  EXPECT_EQ(std::as_const(list)[int64_t{-3}], 2);
+  list[-2] = 7;
+  EXPECT_EQ(list, IntList({2, 7, 5}));
+  for (const int64_t wrong : {int64_t{-4}, int64_t{3}, INT64_MIN, INT64_MAX})
+    EXPECT_THROW((void)list[wrong], IndexError);
+  EXPECT_THROW((void)IntList()[0], IndexError);
+}
+
 TEST(IntListTest, InsertsErasesAndResizes) {
   IntList list{1, 2, 3, 4, 5, 6, 7, 8};
   list.insert(0, 0);  // leaves the inline space
