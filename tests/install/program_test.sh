@@ -66,14 +66,17 @@ if [[ $way == gcc ]]; then
 
   # Programs of several processes have their headers beside weft.h.
   printf '#include "distributed/distributed.h"\nint main() { return weft::distributed::init().size() - 1; }\n' >program.cc
-  eval "$build -o group" && ./group
+  eval "$build -o group"
+  ./group
 
   # A project's own header of the same name as one of weft's.
   mkdir -p data && echo 'inline int own() { return 3; }' >data/dataset.h
   printf '#include "data/dataset.h"\n#include "weft.h"\nint main() { return int(weft::ones({own()}).sum().item()) - 3; }\n' >program.cc
-  eval "${build/ -I / -I . -I } -o own" && ./own
+  eval "${build/ -I / -I . -I } -o own"
+  ./own
   sed -i 's|"weft.h"|<weft/weft.h>|' program.cc
-  eval "${build/include\/weft/include} -o own" && ./own
+  eval "${build/include\/weft/include} -o own"
+  ./own
 
   # The library lies in a shared one that is opened later.
   printf '#include "weft.h"\nextern "C" double sum() { return weft::ones({5}).sum().item(); }\n' >program.cc
@@ -86,7 +89,8 @@ int main() {
   return sum && sum() == 5 ? 0 : 1;
 }
 EOF
-  g++ host.cc -o host && ./host
+  g++ host.cc -o host
+  ./host
 
   # What would crash does not link, and says why; an old standard does not compile.
   ! eval "$build -D_GLIBCXX_DEBUG -o wrong" 2>why || { echo "install: _GLIBCXX_DEBUG links" >&2 && exit 1; }
