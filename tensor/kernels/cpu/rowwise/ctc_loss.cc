@@ -32,10 +32,10 @@ struct Scaled {
 };
 constexpr double kLowest = -1e306;
 constexpr double kLog2 = 6.93147180559945309417e-01;
+constexpr double kRounder = 0x1.8p52;  // rounds what is added to it to a whole number, which is then in its lowest bits
 
 /// 2^k for a whole k; 0 below -1022, not defined above 1023.
 WEFT_SIMD Doubles power_of_two(Doubles k) {
-  constexpr double kRounder = 0x1.8p52;  // a whole number is in the lowest bits of its sum with this
   const Doubles shifted = simd::larger(vmath::splat<Doubles>(-1023.0), k) + (kRounder + 1023);
   return std::bit_cast<Doubles>(std::bit_cast<Words>(shifted) << 52);
 }
@@ -61,7 +61,6 @@ WEFT_SIMD Scaled normalized(const Scaled& x) {
 }
 /// e^x; NaN for NaN and +inf.
 WEFT_SIMD Scaled exponential(Doubles x) {
-  constexpr double kRounder = 0x1.8p52;
   const Doubles power = x * 1.4426950408889634, zero{};
   const auto finite = vmath::absolute(x) <= std::numeric_limits<double>::max(),
              is_whole = vmath::absolute(power) >= 0x1p51;
