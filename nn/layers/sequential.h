@@ -38,8 +38,7 @@ class Sequential : public Layer<Sequential> {
   template <SequentialStep... Ms> explicit Sequential(Ms... modules) { (push_back(std::move(modules)), ...); }
   template <class... Ms>
     requires(!(SequentialStep<Ms> && ...))
-  explicit Sequential(Ms...) =
-      delete;  // a step has a public Tensor forward(const Tensor&), or is a function of a tensor
+  explicit Sequential(Ms...) = delete;  // a step has a public Tensor forward(const Tensor&), or is a function of one
 
   template <SequentialStep M> void push_back(M module) { push_back(std::to_string(steps_.size()), std::move(module)); }
   template <TensorFunction F> void push_back(const std::string& name, F f) { push_back(name, Lambda(std::move(f))); }
