@@ -5,7 +5,6 @@
 #include <functional>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>

@@ -22,7 +22,6 @@
 #include <concepts>
 #include <memory>
 #include <type_traits>
-#include <utility>
 
 #include "distributed/data_parallel/reducer.h"
 

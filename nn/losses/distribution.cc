@@ -17,13 +17,6 @@ namespace {
 using detail::operand;
 using detail::operands;
 using detail::reduce;
-using detail::weighted;
-
-/// max(log x, -100), whose gradient is 0 where it is limited.
-Tensor limited_log(const Tensor& x) {
-  const Tensor inside = x > std::exp(-100.0);
-  return where(inside, log(where(inside, x, ones_like(x))), full_like(x, -100.0));
-}
 
 /// t log t, 0 at 0, NaN below.
 Tensor times_log(const Tensor& t) {
@@ -40,32 +33,6 @@ Tensor kl_div(const Tensor& input, const Tensor& labels, const KlDivOptions& opt
   if (!options.batch_mean) return reduce(loss, options.reduction);
   if (loss.rank() == 0) return loss;
   return sum(loss) / static_cast<double>(loss.size(0));
-}
-
-Tensor bce(const Tensor& input, const Tensor& labels, const BceOptions& options) {
-  ErrorFrame frame("bce", input, labels);
-  const auto [p, target] = operands(input, labels);
-  const Tensor inside = logical_and(p >= 0.0, p <= 1.0);  // NaN is not
-  if (!all(dispatch::all_samples(inside)).item<bool>())
-    throw Error("probabilities must be in [0, 1]; for logits take bce_with_logits");
-  const Tensor loss = -(target * limited_log(p) + (1.0 - target) * limited_log(1.0 - p));
-  return reduce(weighted(loss, options.weight, "weight"), options.reduction);
-}
-
-Tensor focal_loss(const Tensor& input, const Tensor& labels, const FocalOptions& options) {
-  ErrorFrame frame("focal_loss", input, labels);
-  const auto [logits, target] = operands(input, labels);
-  if (!(options.gamma >= 0)) throw Error(text("gamma must be 0 or more, not ", options.gamma));
-  const Tensor rest = 1.0 - target;
-  Tensor loss = target * softplus(-logits) + rest * softplus(logits);
-  if (options.gamma > 0) {
-    const Tensor wrong = sigmoid(logits) * rest + sigmoid(-logits) * target;  // 1 - p would be 0 from logits of 17 on
-    // Where the dtype cannot hold the slope of the power, the loss and its gradient are 0.
-    const Tensor counts = wrong > least_normal(wrong.dtype());
-    loss = loss * where(counts, pow(where(counts, wrong, ones_like(wrong)), options.gamma), zeros_like(wrong));
-  }
-  if (options.alpha >= 0) loss = loss * (target * options.alpha + rest * (1.0 - options.alpha));
-  return reduce(loss, options.reduction);
 }
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& labels, const PoissonNllOptions& options) {

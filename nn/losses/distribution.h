@@ -22,31 +22,6 @@ struct KlDivOptions {
 /// target is 0 and the log-probability -inf.
 Tensor kl_div(const Tensor& log_probs, const Tensor& target, const KlDivOptions& options = {});
 
-struct BceOptions {
-  Tensor weight = {};  // weight per element; broadcasts to the loss
-  Reduction reduction = Reduction::mean;
-};
-
-/// Binary cross-entropy of probabilities p, -(t log p + (1 - t) log(1 - p)). The logarithms are clamped to at least
-/// -100, where their gradients are 0 (PyTorch's are 1e12 at p = 0 and 1). bce_with_logits is more accurate. Error if a
-/// p is NaN or outside [0, 1]. ShapeError unless the weight broadcasts to the loss.
-Tensor bce(const Tensor& p, const Tensor& target, const BceOptions& options = {});
-/// PyTorch's name for bce().
-inline Tensor binary_cross_entropy(const Tensor& p, const Tensor& target, const BceOptions& options = {}) {
-  return bce(p, target, options);
-}
-
-struct FocalOptions {
-  double alpha = 0.25;  // weight of the positive class; negative: no weighting
-  double gamma = 2.0;   // focusing exponent: how strongly well-classified examples are down-weighted; 0 or more
-  Reduction reduction = Reduction::mean;  // torchvision's default is none
-};
-
-/// The focal loss, alpha_t (1 - p_t)^gamma bce(p, target), from logits. p_t is the predicted probability of the target
-/// class, alpha_t is alpha for target 1 and 1 - alpha for target 0; targets are in [0, 1], and between 0 and 1 both are
-/// interpolated (Lin et al., arXiv 1708.02002; torchvision's sigmoid_focal_loss). Error if gamma < 0.
-Tensor focal_loss(const Tensor& logits, const Tensor& target, const FocalOptions& options = {});
-
 struct PoissonNllOptions {
   bool log_input = true;  // the input is the logarithm of the rate
   bool full = false;      // adds Stirling's approximation of log(target!) where target > 1

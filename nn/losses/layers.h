@@ -1,7 +1,10 @@
 // Losses as layers: `nn::CrossEntropyLoss criterion({.label_smoothing = 0.1});` calls cross_entropy with these options.
 #pragma once
 
-#include "nn/loss.h"
+#include "nn/losses/classification.h"
+#include "nn/losses/distribution.h"
+#include "nn/losses/margin.h"
+#include "nn/losses/regression.h"
 #include "nn/module/layer.h"
 
 namespace weft::nn {
@@ -35,7 +38,8 @@ template <class Options> class LossLayer : public Module {
     if constexpr (requires { out.weight; })
       if (out.weight.defined()) out.weight = out.weight.clone();
     if constexpr (requires { out.pos_weight; })
-      if (out.pos_weight.defined()) out.pos_weight = out.pos_weight.clone();
+      if (out.pos_weight.defined())  // one tensor for both stays one, as clone() requires
+        out.pos_weight = options_.pos_weight.is_same(options_.weight) ? out.weight : out.pos_weight.clone();
     return out;
   }
 

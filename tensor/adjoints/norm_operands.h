@@ -12,7 +12,7 @@ namespace weft::internal {
 /// what they are beside parameters and statistics of f32, which kernels read as they are: a pass over x never widens
 /// it in memory. In other dtypes all promote. `bias` takes the dtype of `weight`, as its gradient does.
 template <size_t n> std::array<Tensor, n> norm_operands(std::array<Tensor, n> all, size_t weight, size_t bias) {
-  const bool half = all[0].defined() && (all[0].dtype() == bf16 || all[0].dtype() == f16);
+  const bool half = all[0].defined() && is_half_precision(all[0].dtype());
   const auto follow = [](Tensor& x, DType dtype) {
     if (x.defined() && x.dtype() != dtype) x = cast(x, dtype);
   };

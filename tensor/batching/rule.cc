@@ -85,4 +85,8 @@ std::vector<Tensor> unfold_all(std::vector<Tensor> results, int64_t size) {
   return results;
 }
 
+Tensor placeholder(const Call& call, const Tensor& like) {
+  return zeros({call.size(), 0}, like.dtype(), like.device());
+}
+
 }  // namespace weft::batching

@@ -1,4 +1,5 @@
-// Batching rules: how an op runs on a batch of its inputs. One row per op in tensor/batching/rules/<family>.h.
+// Batching rules: how an op runs on a batch of its inputs. One row per op in tensor/batching/rules/, in the
+// file with the stem of the descriptor.
 //
 //   WEFT_BATCHING(Softmax) = along_axis;
 //
@@ -15,7 +16,6 @@
 //   [](const op::X& op, const Call& call) -> std::vector<Tensor>
 #pragma once
 
-#include <tuple>
 #include <vector>
 
 #include "tensor/batching/level.h"
@@ -53,6 +53,8 @@ Tensor as_column(const Tensor& x);
 std::vector<Tensor> fold_inputs(const Call& call, uint32_t mask);
 bool may_fold(const Call& call, uint32_t mask);
 std::vector<Tensor> unfold_all(std::vector<Tensor> results, int64_t size);
+/// A result that was not requested: shape [0] for each sample, with the dtype and device of `like`.
+Tensor placeholder(const Call& call, const Tensor& like);
 
 struct OneByOne {};
 struct SameOp {};

@@ -1,7 +1,6 @@
 // Operand: a tensor in the form that descriptors and kernels use. Spec: the layout and dtype of a result.
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "tensor/core/device.h"

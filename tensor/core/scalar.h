@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <string>
 
 #include "tensor/core/dtype.h"
 

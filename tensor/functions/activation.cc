@@ -26,8 +26,6 @@ Tensor channel_weight(const Tensor& x, const Tensor& weight) {
   return weight.reshape(shape);
 }
 
-Tensor at_least(const Tensor& norms, double eps) { return clip(norms, eps, std::nullopt); }
-
 }  // namespace
 
 #define WEFT_UNARY WEFT_UNARY_FUNCTION
@@ -117,33 +115,6 @@ Tensor rrelu(const Tensor& x, double lower, double upper, bool training, Generat
   if (!(lower <= upper)) throw Error(text("lower ", lower, " is above upper ", upper));
   if (!training) return leaky_relu(x, (lower + upper) / 2);
   return where(x > 0, x, x * (rand_like(x, generator) * (upper - lower) + lower));
-}
-
-Tensor normalize(const Tensor& x, const NormalizeOptions& options) {
-  ErrorFrame frame("normalize", x);
-  return x / at_least(norm(x, options.p, options.axis, keepdim), options.eps);
-}
-
-Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double eps) {
-  ErrorFrame frame("cosine_similarity", a, b);
-  const Shape shape = broadcast_shapes(a.shape(), b.shape());
-  const int64_t place = normalize_axis_or_scalar(axis, shape.rank()), from_end = place - shape.rank();
-  const auto direction = [&](const Tensor& part) {
-    // A norm counts what is repeated along the axis; what is repeated along others is divided once.
-    const bool whole =
-        part.rank() >= -from_end && (part.rank() == 0 || part.size(from_end) == shape[static_cast<size_t>(place)]);
-    const Tensor x = whole ? part : expand(part, shape), own = norm(x, 2, from_end, keepdim);
-    // As in PyTorch, a norm that is limited has the gradient of one that is not.
-    return x / (own + (at_least(own, eps) - own).detach());
-  };
-  return sum(direction(a) * direction(b), from_end);
-}
-
-Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, KeepDim keep) {
-  ErrorFrame frame("pairwise_distance", a, b);
-  if (!is_floating(a.dtype()) && !is_floating(b.dtype()))  // whose differences may wrap around
-    return cast(norm(cast(a, f64) - cast(b, f64) + eps, p, -1, keep), f32);
-  return norm(a - b + eps, p, -1, keep);
 }
 
 Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options, Generator& generator) {

@@ -7,6 +7,7 @@
 #include "tensor/adjoints/spatial.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/ops/window.h"
 
 namespace weft {
 namespace {
@@ -16,17 +17,11 @@ using adjoint::find_in_line;
 using adjoint::for_batch;
 using adjoint::for_line;
 
-const char* wanted(int64_t axes) {
-  return axes == 1   ? "(N, C, L) or (C, L)"
-         : axes == 2 ? "(N, C, H, W) or (C, H, W)"
-                     : "(N, C, D, H, W) or (C, D, H, W)";
-}
-
 template <class Sizes> void check(const Tensor& x, const Sizes& size) {
   constexpr int64_t axes = Sizes::kAxes;
   if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
   if (x.rank() != axes + 1 && x.rank() != axes + 2)
-    throw ShapeError(text("x must be ", wanted(axes), ", not ", x.shape()));
+    throw ShapeError(text("x must be ", spatial_shapes(axes), ", not ", x.shape()));
   for (int64_t i = 0; i < axes; ++i) {
     if (size[i] < 1) throw ShapeError(text("size ", size[i], " must be at least 1"));
     if (x.size(i - axes) < 1) throw ShapeError("x has an axis of size 0: there is nothing to pool");

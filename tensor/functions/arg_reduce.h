@@ -14,9 +14,9 @@ ValuesAndIndices max_with_indices(const Tensor& x, int64_t axis, KeepDim keep = 
 ValuesAndIndices min_with_indices(const Tensor& x, int64_t axis, KeepDim keep = {});
 /// The position (i64) of the first extremum along `axis`. Without an axis: its index in the flattened (row-major)
 /// tensor. If there is a NaN, the result is the position of the first NaN.
-template <std::same_as<bool> T> Tensor argmax(const Tensor& x, T, KeepDim = {}) = delete;  // a bool is no axis
-template <std::same_as<bool> T> Tensor argmin(const Tensor& x, T, KeepDim = {}) = delete;
 Tensor argmax(const Tensor& x, std::optional<int64_t> axis = std::nullopt, KeepDim keep = {});
 Tensor argmin(const Tensor& x, std::optional<int64_t> axis = std::nullopt, KeepDim keep = {});
+template <std::same_as<bool> T> Tensor argmax(const Tensor& x, T, KeepDim = {}) = delete;  // a bool is no axis
+template <std::same_as<bool> T> Tensor argmin(const Tensor& x, T, KeepDim = {}) = delete;
 
 }  // namespace weft

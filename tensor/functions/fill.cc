@@ -3,7 +3,10 @@
 #include <cmath>
 
 #include "tensor/dispatch/in_place.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
 #include "tensor/ops/fill.h"
+#include "tensor/ops/infer.h"
 
 namespace weft {
 namespace {
@@ -98,6 +101,13 @@ Tensor arange(const Scalar& end, DType dtype, Device device) { return arange(0, 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype, Device device) {
   ErrorFrame frame("linspace");
   return dispatch::apply(op::Linspace{start.to_double(), end.to_double(), count, dtype, device});
+}
+
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t count, double base, DType dtype) {
+  ErrorFrame frame("logspace");
+  for (const Scalar& exponent : {start, end})
+    if (count > 0) check_fits(std::pow(base, exponent.to_double()), dtype);
+  return cast(pow(base, linspace(start, end, count, f64)), dtype);
 }
 
 Tensor eye(int64_t rows, std::optional<int64_t> columns, DType dtype, Device device) {

@@ -34,6 +34,8 @@ Tensor arange(const Scalar& start, const Scalar& end, DType dtype, Device device
 Tensor arange(const Scalar& end, DType dtype, Device device = {});
 /// `count` evenly spaced values from `start` to `end`, both included. Error if an integer dtype cannot hold them.
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype = f32, Device device = {});
+/// `count` values base^e, where e is evenly spaced from `start` to `end`, both included.
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t count, double base = 10, DType dtype = f32);
 /// A (rows, columns) matrix with ones on the main diagonal and zeros elsewhere. columns defaults to rows.
 Tensor eye(int64_t rows, std::optional<int64_t> columns = std::nullopt, DType dtype = f32, Device device = {});
 template <std::same_as<DType> D> Tensor eye(int64_t rows, D dtype, Device device = {}) {

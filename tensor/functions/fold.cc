@@ -18,9 +18,7 @@ int64_t span_of(const FoldOptions& o, int64_t axis) {
 Size2 windows_of(const Size2& image, const FoldOptions& o) {
   int64_t counts[2];
   for (int64_t i = 0; i < 2; ++i) {
-    if (o.kernel_size[i] < 1) throw Error(text("kernel size ", o.kernel_size[i], " must be at least 1"));
-    if (o.stride[i] < 1) throw Error(text("stride ", o.stride[i], " must be at least 1"));
-    if (o.dilation[i] < 1) throw Error(text("dilation ", o.dilation[i], " must be at least 1"));
+    check_window(o.kernel_size[i], o.stride[i], o.dilation[i]);
     if (o.padding[i] < 0) throw Error(text("padding ", o.padding[i], " must not be negative"));
     counts[i] = conv_output_size(image[i], o.kernel_size[i], o.stride[i], o.padding[i], o.dilation[i]);
     if (counts[i] < 1)
@@ -52,7 +50,7 @@ Tensor fold_axis(const Tensor& g, int64_t axis, int64_t content, int64_t size, c
 
 Tensor im2col(const Tensor& x, const FoldOptions& o) {
   ErrorFrame frame("im2col", x);
-  if (x.rank() != 3 && x.rank() != 4) throw ShapeError(text("x must be (N, C, H, W) or (C, H, W), not ", x.shape()));
+  if (x.rank() != 3 && x.rank() != 4) throw ShapeError(text("x must be ", spatial_shapes(2), ", not ", x.shape()));
   const Size2 count = windows_of({x.size(-2), x.size(-1)}, o);
   return adjoint::for_batch(x, 2, [&](const Tensor& images) {
     const Padding height{o.padding.height, o.padding.height}, width{o.padding.width, o.padding.width};

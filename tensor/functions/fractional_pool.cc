@@ -5,6 +5,7 @@
 #include "tensor/functions/random.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/pool.h"
+#include "tensor/ops/window.h"
 
 namespace weft {
 namespace {
@@ -47,8 +48,7 @@ ValuesAndIndices pooled(const Tensor& x, const FractionalPoolOptionsOf<Sizes>& o
   constexpr int64_t axes = Sizes::kAxes;
   if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
   if (x.rank() != axes + 1 && x.rank() != axes + 2)
-    throw ShapeError(text("x must be ", axes == 2 ? "(N, C, H, W) or (C, H, W)" : "(N, C, D, H, W) or (C, D, H, W)",
-                          ", not ", x.shape()));
+    throw ShapeError(text("x must be ", spatial_shapes(axes), ", not ", x.shape()));
   const size_t ratios = o.output_ratio.values.size();
   if ((o.output_size == Sizes(0)) == (ratios == 0)) throw Error("it takes one of output_size and output_ratio");
   if (ratios > 1 && ratios != static_cast<size_t>(axes))

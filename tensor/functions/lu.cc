@@ -11,7 +11,6 @@
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/svd.h"
-#include "tensor/functions/tile.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/lu.h"
 

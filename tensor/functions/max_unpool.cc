@@ -9,14 +9,14 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/index.h"
+#include "tensor/ops/window.h"
 
 namespace weft {
 namespace {
 
 /// The size of an axis of the result.
 int64_t checked_size(int64_t windows, int64_t kernel, int64_t stride, int64_t padding, std::optional<int64_t> wanted) {
-  if (kernel < 1) throw Error(text("kernel size ", kernel, " must be at least 1"));
-  if (stride < 1) throw Error(text("stride ", stride, " must be at least 1"));
+  check_window(kernel, stride);
   if (padding < 0) throw Error(text("padding ", padding, " must not be negative"));
   const int64_t size =
       checked_add(checked_add(checked_multiply(windows - 1, stride), kernel), -checked_multiply(2, padding));

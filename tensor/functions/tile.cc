@@ -178,60 +178,6 @@ Tensor rot90(const Tensor& x, int64_t turns, int64_t axis0, int64_t axis1) {
   }
 }
 
-Tensor fliplr(const Tensor& x) {
-  ErrorFrame frame("fliplr", x);
-  if (x.rank() < 2) throw ShapeError(text("at least 2 axes are needed, not shape ", x.shape()));
-  return flip(x, {1});
-}
-
-Tensor flipud(const Tensor& x) {
-  ErrorFrame frame("flipud", x);
-  if (x.rank() < 1) throw ShapeError("at least 1 axis is needed, not shape []");
-  return flip(x, {0});
-}
-
-Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinations) {
-  ErrorFrame frame("movedim", x);
-  if (sources.size() != destinations.size())
-    throw ShapeError(text(sources.size(), " sources for ", destinations.size(), " destinations"));
-  const int64_t rank = x.rank();
-  if (rank == 0) {
-    for (const IntList* axes : {&sources, &destinations}) (void)Axes(*axes).normalized(0);
-    return x;
-  }
-  IntList order(static_cast<size_t>(rank), -1);
-  std::vector<bool> moved(static_cast<size_t>(rank));
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const auto from = static_cast<size_t>(normalize_axis(sources[i], rank));
-    const auto to = static_cast<size_t>(normalize_axis(destinations[i], rank));
-    if (moved[from] || order[to] >= 0)
-      throw IndexError(text("an axis is named twice in ", sources, " to ", destinations));
-    moved[from] = true;
-    order[to] = static_cast<int64_t>(from);
-  }
-  size_t next = 0;
-  for (int64_t& axis : order) {
-    if (axis >= 0) continue;
-    while (moved[next]) ++next;
-    axis = static_cast<int64_t>(next++);
-  }
-  return permute(x, order);
-}
-
-Tensor squeeze(const Tensor& x, const IntList& axes) {
-  ErrorFrame frame("squeeze", x);
-  if (axes.empty()) return x;
-  const IntList sorted = Axes(axes).normalized(x.rank());
-  Tensor out = x;
-  for (size_t i = sorted.size(); i-- > 0;) out = squeeze(out, sorted[i]);
-  return out;
-}
-
-Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1) {
-  ErrorFrame frame("swapaxes", x);
-  return transpose(x, axis0, axis1);
-}
-
 Tensor diag(const Tensor& x, int64_t offset) {
   ErrorFrame frame("diag", x);
   if (x.rank() == 2) return diagonal(x, offset);

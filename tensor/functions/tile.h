@@ -1,4 +1,4 @@
-// Repeating, rolling and rotating tensors, diagonals, and view functions that take several axes.
+// Repeating, rolling and rotating tensors, and diagonals.
 #pragma once
 
 #include <concepts>
@@ -27,18 +27,6 @@ Tensor roll(const Tensor& x, std::integral auto shift, int64_t axis) {
 /// Rotates `x` by `turns` * 90 degrees in the plane of the two axes, from axis0 towards axis1; a view. IndexError if
 /// the axes are equal.
 Tensor rot90(const Tensor& x, int64_t turns = 1, int64_t axis0 = 0, int64_t axis1 = 1);
-/// Reverse axis 1 (fliplr) and axis 0 (flipud).
-Tensor fliplr(const Tensor& x);
-Tensor flipud(const Tensor& x);
-/// Moves axis sources[i] to position destinations[i]; the other axes keep their order.
-Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinations);
-inline Tensor moveaxis(const Tensor& x, const IntList& sources, const IntList& destinations) {
-  return movedim(x, sources, destinations);
-}
-/// Removes those of `axes` whose size is 1.
-Tensor squeeze(const Tensor& x, const IntList& axes);
-/// The same as transpose(), under NumPy's name.
-Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1);
 /// A 1-D x gives a square matrix with x on the diagonal and zeros elsewhere. A 2-D x gives its diagonal as a vector (a
 /// view). ShapeError for other ranks.
 Tensor diag(const Tensor& x, int64_t offset = 0);

@@ -69,6 +69,15 @@ Tensor squeeze(const Tensor& x, int64_t axis) {
   return x.rank() == 0 ? dispatch::apply(op::SqueezeAll{}, x) : dispatch::apply(op::Squeeze{a}, x);
 }
 
+Tensor squeeze(const Tensor& x, const IntList& axes) {
+  ErrorFrame frame("squeeze", x);
+  if (axes.empty()) return x;
+  const IntList sorted = Axes(axes).normalized(x.rank());
+  Tensor out = x;
+  for (size_t i = sorted.size(); i-- > 0;) out = squeeze(out, sorted[i]);
+  return out;
+}
+
 Tensor squeeze_all(const Tensor& x) {
   ErrorFrame frame("squeeze_all", x);
   return dispatch::apply(op::SqueezeAll{}, x);
@@ -105,6 +114,11 @@ Tensor transpose(const Tensor& x, int64_t axis0, int64_t axis1) {
   return dispatch::apply(op, x);
 }
 
+Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1) {
+  ErrorFrame frame("swapaxes", x);
+  return transpose(x, axis0, axis1);
+}
+
 Tensor movedim(const Tensor& x, int64_t source, int64_t destination) {
   ErrorFrame frame("movedim", x);
   const int64_t from = normalize_axis_or_scalar(source, x.rank());
@@ -114,6 +128,34 @@ Tensor movedim(const Tensor& x, int64_t source, int64_t destination) {
     if (i != from) op.axes.push_back(i);
   if (x.rank() > 0) op.axes.insert(static_cast<size_t>(to), from);
   return dispatch::apply(op, x);
+}
+
+Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinations) {
+  ErrorFrame frame("movedim", x);
+  if (sources.size() != destinations.size())
+    throw ShapeError(text(sources.size(), " sources for ", destinations.size(), " destinations"));
+  const int64_t rank = x.rank();
+  if (rank == 0) {
+    for (const IntList* axes : {&sources, &destinations}) (void)Axes(*axes).normalized(0);
+    return x;
+  }
+  IntList order(static_cast<size_t>(rank), -1);
+  std::vector<bool> moved(static_cast<size_t>(rank));
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto from = static_cast<size_t>(normalize_axis(sources[i], rank));
+    const auto to = static_cast<size_t>(normalize_axis(destinations[i], rank));
+    if (moved[from] || order[to] >= 0)
+      throw IndexError(text("an axis is named twice in ", sources, " to ", destinations));
+    moved[from] = true;
+    order[to] = static_cast<int64_t>(from);
+  }
+  size_t next = 0;
+  for (int64_t& axis : order) {
+    if (axis >= 0) continue;
+    while (moved[next]) ++next;
+    axis = static_cast<int64_t>(next++);
+  }
+  return permute(x, order);
 }
 
 Tensor slice(const Tensor& x, int64_t axis, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
@@ -153,6 +195,18 @@ Tensor flip(const Tensor& x, const IntList& axes) {
   IntList normalized = axes;
   for (int64_t& axis : normalized) axis = normalize_axis_or_scalar(axis, x.rank());
   return dispatch::apply(op::Flip{x.rank() > 0 ? normalized : IntList()}, x);
+}
+
+Tensor fliplr(const Tensor& x) {
+  ErrorFrame frame("fliplr", x);
+  if (x.rank() < 2) throw ShapeError(text("at least 2 axes are needed, not shape ", x.shape()));
+  return flip(x, {1});
+}
+
+Tensor flipud(const Tensor& x) {
+  ErrorFrame frame("flipud", x);
+  if (x.rank() < 1) throw ShapeError("at least 1 axis is needed, not shape []");
+  return flip(x, {0});
 }
 
 Tensor pad(const Tensor& x, const std::vector<Padding>& padding) {
@@ -241,8 +295,11 @@ std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis) {
   if (size < 1) throw ShapeError(text("size ", size, " of the pieces must be at least 1"));
   const int64_t a = normalize_axis(axis, x.rank());
   std::vector<Tensor> pieces;
-  for (int64_t begin = 0; begin < x.size(a); begin += size)
-    pieces.push_back(dispatch::apply(op::Slice{a, begin, begin + std::min(size, x.size(a) - begin), 1}, x));
+  const int64_t whole = x.size(a), count = whole / size + (whole % size != 0 ? 1 : 0);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = i * size;
+    pieces.push_back(dispatch::apply(op::Slice{a, begin, begin + std::min(size, whole - begin), 1}, x));
+  }
   if (pieces.empty()) pieces.push_back(x);
   return pieces;
 }

@@ -18,6 +18,8 @@ Tensor view(const Tensor& x, const Shape& shape);
 Tensor reshape(const Tensor& x, const Shape& shape);
 /// Removes `axis` if its size is 1; otherwise x is unchanged.
 Tensor squeeze(const Tensor& x, int64_t axis);
+/// Removes those of `axes` whose size is 1.
+Tensor squeeze(const Tensor& x, const IntList& axes);
 /// Removes all axes of size 1.
 Tensor squeeze_all(const Tensor& x);
 inline Tensor squeeze(const Tensor& x) { return squeeze_all(x); }
@@ -29,10 +31,14 @@ Tensor atleast_2d(const Tensor& x);
 Tensor atleast_3d(const Tensor& x);
 /// Swaps two axes.
 Tensor transpose(const Tensor& x, int64_t axis0, int64_t axis1);
+/// The same as transpose(), under NumPy's name.
+Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1);
 /// Axis i of the result is axis axes[i] of `x`.
 Tensor permute(const Tensor& x, const IntList& axes);
 /// Moves axis `source` to position `destination`; the other axes keep their order.
 Tensor movedim(const Tensor& x, int64_t source, int64_t destination);
+/// Moves axis sources[i] to position destinations[i]; the other axes keep their order.
+Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinations);
 /// Python's slice start:end:step along `axis`. Negative bounds count from the end, bounds out of range are clamped, and
 /// either may be absent. A negative step gives a reversed view; 0 is an Error. The result may be empty.
 Tensor slice(const Tensor& x, int64_t axis, std::optional<int64_t> start = std::nullopt,
@@ -51,6 +57,9 @@ Tensor unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step);
 /// Reverses the order of the elements along each of `axes`.
 Tensor flip(const Tensor& x, const IntList& axes);
 template <std::integral Axis> Tensor flip(const Tensor& x, Axis axis) { return flip(x, IntList{axis}); }
+/// Reverse axis 1 (fliplr) and axis 0 (flipud).
+Tensor fliplr(const Tensor& x);
+Tensor flipud(const Tensor& x);
 /// Adds zeros before and after each axis, as a masked view: the zeros are not stored. One pair per axis.
 Tensor pad(const Tensor& x, const std::vector<Padding>& padding);
 /// Expands axes of size 1 to the sizes of `shape` with stride 0. New axes are on the left. A size of -1 keeps x's size.
@@ -66,6 +75,9 @@ Tensor diagonal(const Tensor& x, int64_t offset = 0, int64_t axis0 = 0, int64_t 
 /// to their common shape.
 inline Tensor broadcast_to(const Tensor& x, const Shape& shape) { return expand(x, shape); }
 inline Tensor moveaxis(const Tensor& x, int64_t source, int64_t destination) { return movedim(x, source, destination); }
+inline Tensor moveaxis(const Tensor& x, const IntList& sources, const IntList& destinations) {
+  return movedim(x, sources, destinations);
+}
 Tensor ravel(const Tensor& x);
 std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors);
 /// Merges axes start .. end (inclusive) into one. Copies only if strides cannot express it. A 0-d tensor gives shape

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/ops/infer.h"
@@ -53,13 +52,6 @@ Tensor kaiser_window(int64_t count, bool periodic, double beta, DType dtype) {
   return window(count, periodic, dtype, [scale = std::cyl_bessel_i(0, std::fabs(beta)), beta](double t) {
     return std::cyl_bessel_i(0, std::fabs(beta) * std::sqrt(std::fmax(0, 1 - (2 * t - 1) * (2 * t - 1)))) / scale;
   });
-}
-
-Tensor logspace(const Scalar& start, const Scalar& end, int64_t count, double base, DType dtype) {
-  ErrorFrame frame("logspace");
-  for (const Scalar& exponent : {start, end})
-    if (count > 0) check_fits(std::pow(base, exponent.to_double()), dtype);
-  return cast(pow(base, linspace(start, end, count, f64)), dtype);
 }
 
 }  // namespace weft

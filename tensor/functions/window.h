@@ -1,7 +1,6 @@
-// Window functions for spectral analysis, and logspace.
+// Window functions for spectral analysis.
 #pragma once
 
-#include "tensor/core/scalar.h"
 #include "tensor/tensor.h"
 
 namespace weft {
@@ -21,8 +20,5 @@ Tensor bartlett_window(int64_t count, bool periodic = true, DType dtype = f32);
 /// I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), where I0 is the modified Bessel function of order 0. Error unless
 /// |beta| <= 700.
 Tensor kaiser_window(int64_t count, bool periodic = true, double beta = 12, DType dtype = f32);
-
-/// `count` values base^e, where e is evenly spaced from `start` to `end`, both included.
-Tensor logspace(const Scalar& start, const Scalar& end, int64_t count, double base = 10, DType dtype = f32);
 
 }  // namespace weft

@@ -37,15 +37,10 @@ void check_options(const ConvOptions& o) {
   if (o.groups < 1) throw Error(text("groups ", o.groups, " must be at least 1"));
 }
 
-const char* axes_of_input(int64_t axes) {
-  return axes == 1   ? "(N, C, L) or (C, L)"
-         : axes == 2 ? "(N, C, H, W) or (C, H, W)"
-                     : "(N, C, D, H, W) or (C, D, H, W)";
-}
 const char* axes_of_kernel(int64_t axes) { return axes == 1 ? "k" : axes == 2 ? "kh, kw" : "kd, kh, kw"; }
 
 void check_ranks(const Shape& x, const Shape& weight, int64_t axes, const char* weight_axes) {
-  if (x.rank() != axes + 2) throw ShapeError(text("x must be ", axes_of_input(axes), ", not ", x));
+  if (x.rank() != axes + 2) throw ShapeError(text("x must be ", spatial_shapes(axes), ", not ", x));
   if (weight.rank() != axes + 2)
     throw ShapeError(text("weight must be (", weight_axes, ", ", axes_of_kernel(axes), "), not ", weight));
   for (size_t i = 2; i < weight.size(); ++i)

@@ -13,15 +13,13 @@ std::string attribute_text(const Pool2dOptions& o) {
 }
 
 Shape pooled_shape(const Shape& x, const Pool2dOptions& o) {
-  if (x.size() != 4) throw ShapeError(text("x must be (N, C, H, W) or (C, H, W), not ", x));
+  if (x.size() != 4) throw ShapeError(text("x must be ", spatial_shapes(2), ", not ", x));
   Shape out = x;
   for (size_t i = 0; i < 2; ++i) {
     const auto axis = static_cast<int64_t>(i);
     const int64_t kernel = o.kernel_size[axis], stride = o.step()[axis], padding = o.padding[axis],
                   dilation = o.dilation[axis];
-    if (kernel < 1) throw Error(text("kernel size ", kernel, " must be at least 1"));
-    if (stride < 1) throw Error(text("stride ", stride, " must be at least 1"));
-    if (dilation < 1) throw Error(text("dilation ", dilation, " must be at least 1"));
+    check_window(kernel, stride, dilation);
     if (padding < 0 || padding > kernel / 2)
       throw Error(text("padding ", padding, " must lie between 0 and half the kernel size ", kernel));
     out[2 + i] = pool_output_size(x[2 + i], kernel, stride, padding, dilation, o.ceil_mode);

@@ -1,9 +1,24 @@
-// Shared by convolutions and pools: the size of a result, and the channels-last memory order.
+// Shared by ops with windows: checks of options, the size of a result, and the channels-last memory order.
 #pragma once
 
+#include "tensor/core/error.h"
 #include "tensor/core/view.h"
 
 namespace weft {
+
+/// The shapes that an input with `axes` spatial axes (1 to 3) may have, for errors.
+inline const char* spatial_shapes(int64_t axes) {
+  return axes == 1   ? "(N, C, L) or (C, L)"
+         : axes == 2 ? "(N, C, H, W) or (C, H, W)"
+                     : "(N, C, D, H, W) or (C, D, H, W)";
+}
+
+/// Error unless the options of a window along one axis are 1 or more.
+inline void check_window(int64_t kernel, int64_t stride, int64_t dilation = 1) {
+  if (kernel < 1) throw Error(text("kernel size ", kernel, " must be at least 1"));
+  if (stride < 1) throw Error(text("stride ", stride, " must be at least 1"));
+  if (dilation < 1) throw Error(text("dilation ", dilation, " must be at least 1"));
+}
 
 /// The size of an output axis: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1; 0 if the window does
 /// not fit. ShapeError on overflow.

@@ -1,5 +1,5 @@
-// Merging the batch axis into the channels: for ops on (n, channels, ...) whose weights or statistics differ between
-// samples.
+// Shared by rules: merging the batch axis into the channels, for ops on (n, channels, ...) whose weights or statistics
+// differ between samples.
 #pragma once
 
 #include "tensor/batching/rule.h"

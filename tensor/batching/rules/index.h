@@ -9,13 +9,9 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
 #include "tensor/functions/reduce.h"
-#include "tensor/functions/scan.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/index.h"
-#include "tensor/ops/index_put.h"
-#include "tensor/ops/masked.h"
-#include "tensor/ops/scatter.h"
 
 namespace weft::batching {
 
@@ -40,54 +36,6 @@ WEFT_BATCHING(ScatterAdd) = [](op::ScatterAdd op, const Call& call) {
   ++op.axis;
   op.shape.insert(0, call.size());
   return call.run(op, call.whole());
-};
-
-namespace detail {
-/// For ops along an axis; 0-d samples get an axis of size 1.
-inline constexpr auto scatter = [](auto op, const Call& call) -> std::vector<Tensor> {
-  ++op.axis;
-  std::vector<Tensor> inputs = call.whole();
-  const bool scalars = inputs[0].rank() == 1;
-  for (Tensor& x : inputs)
-    if (scalars) x = reshape(x, {call.size(), 1});
-  std::vector<Tensor> out = call.run(op, inputs);
-  if (scalars) out[0] = squeeze(out[0], 1);
-  return out;
-};
-}  // namespace detail
-WEFT_BATCHING(Scatter) = detail::scatter;
-WEFT_BATCHING(ScatterSum) = detail::scatter;
-WEFT_BATCHING(ScatterReduce) = detail::scatter;
-
-WEFT_BATCHING(IndexCopy) = [](op::IndexCopy op, const Call& call) -> std::vector<Tensor> {
-  const Tensor x = call.whole(0), &index = call.inputs[1].x, src = call.whole(2);
-  ++op.axis;
-  if (!call.is_batched(1)) return call.run(op, {x, index, src});
-  const Tensor rows = flatten(x, op.axis, op.axis + op.axes - 1);
-  const auto out = call.run(op::Scatter{op.axis}, {rows, detail::index_along(index, op.axis, src.shape()), src});
-  return {reshape(out[0], x.shape())};
-};
-WEFT_BATCHING(IndexAccumulate) = [](const op::IndexAccumulate& op, const Call& call) -> std::vector<Tensor> {
-  const Tensor &index = call.inputs[1].x, src = call.whole(2);
-  const Tensor x = call.whole(0);
-  if (!call.is_batched(1)) return call.run(op::IndexAccumulate{op.axis + 1, op.axes}, {x, index, src});
-  op::ScatterSum sum;
-  sum.axis = op.axis + 1;
-  const Tensor rows = flatten(x, sum.axis, op.axis + op.axes);
-  const auto out = call.run(sum, {rows, detail::index_along(index, sum.axis, src.shape()), src});
-  return {reshape(out[0], x.shape())};
-};
-
-WEFT_BATCHING(Triangle) = same_op;
-// Each element is taken from the source of its own sample.
-WEFT_BATCHING(MaskedScatter) = [](const op::MaskedScatter&, const Call& call) -> std::vector<Tensor> {
-  const Tensor x = call.whole(0), mask = call.whole(1), source = call.whole(2);
-  if (source.numel() == 0 || mask.numel() == 0) return one_by_one(call);
-  const Tensor place = cumsum(reshape(mask, {call.size(), -1}), 1);
-  if (max(dispatch::all_samples(place)).item<int64_t>() > source.size(1))
-    return one_by_one(call);  // the error is the op's
-  const Tensor taken = gather(source, 1, clip(place - 1, 0, std::nullopt));
-  return {where(mask, reshape(taken, x.shape()), x)};
 };
 
 WEFT_BATCHING(IndexSelect) = [](const op::IndexSelect& op, const Call& call) -> std::vector<Tensor> {

@@ -1,10 +1,8 @@
-// Batching of the adjoint of views and of writes through them. (Views themselves are arithmetic.)
+// Batching of writes through views.
 #pragma once
 
 #include "tensor/batching/rule.h"
-#include "tensor/ops/copy.h"
 #include "tensor/ops/strided_scatter.h"
-#include "tensor/ops/view.h"
 
 namespace weft::batching {
 
@@ -26,15 +24,6 @@ WEFT_BATCHING(AsStridedScatter) = [](const op::AsStridedScatter& op, const Call&
   const View memory = View::contiguous(Shape(x.shape().begin() + 1, x.shape().end())), part = op.part_of(memory);
   if (part.numel() == 0 || call.size() == 0) return one_by_one(call);
   return call.run(detail::in_each_sample<op::AsStridedScatter>(part, memory.numel(), call.size()), {x, call.whole(1)});
-};
-
-WEFT_BATCHING(ViewAdjoint) = [](const op::ViewAdjoint& op, const Call& call) -> std::vector<Tensor> {
-  const View memory = View::contiguous(op.shape), part = op.part_of(memory);
-  if (part.has_mask() || part.numel() == 0) return one_by_one(call);
-  const auto strided = detail::in_each_sample<op::AsStrided>(part, memory.numel(), call.size());
-  Shape shape = op.shape;
-  shape.insert(0, call.size());
-  return call.run(op::ViewAdjoint{AnyOp(strided), shape}, call.whole());
 };
 
 }  // namespace weft::batching

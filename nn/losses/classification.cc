@@ -1,6 +1,9 @@
-#include "nn/loss.h"
+#include "nn/losses/classification.h"
+
+#include <cmath>
 
 #include "nn/losses/reduce.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -9,6 +12,7 @@
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/special.h"
 #include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
 
 namespace weft::nn {
 namespace {
@@ -24,6 +28,12 @@ void check_targets(const Tensor& log_probs, const Tensor& targets) {
   Shape expected = log_probs.shape();
   expected.erase(1);
   if (targets.shape() != expected) throw ShapeError(text("targets must be ", expected, ", not ", targets.shape()));
+}
+
+/// max(log x, -100), whose gradient is 0 where it is limited.
+Tensor limited_log(const Tensor& x) {
+  const Tensor inside = x > std::exp(-100.0);
+  return where(inside, log(where(inside, x, ones_like(x))), full_like(x, -100.0));
 }
 
 }  // namespace
@@ -55,31 +65,6 @@ Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& op
   return cast(sum(cast(loss, wide)) / total, loss.dtype());
 }
 
-Tensor mse_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
-  ErrorFrame frame("mse_loss", input, labels);
-  const auto [x, y] = operands(input, labels);
-  return reduce(squared_difference(x, y), reduction);
-}
-
-Tensor l1_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
-  ErrorFrame frame("l1_loss", input, labels);
-  const auto [x, y] = operands(input, labels);
-  return reduce(abs(x - y), reduction);
-}
-
-Tensor huber_loss(const Tensor& input, const Tensor& labels, const HuberOptions& options) {
-  ErrorFrame frame("huber_loss", input, labels);
-  const auto [x, y] = operands(input, labels);
-  return reduce(huber(x, y, options.delta), options.reduction);
-}
-
-Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& options) {
-  ErrorFrame frame("smooth_l1_loss", x, y);
-  if (!(options.beta >= 0)) throw Error(text("beta must be 0 or more, not ", options.beta));
-  if (options.beta == 0) return l1_loss(x, y, options.reduction);
-  return huber_loss(x, y, {.delta = options.beta, .reduction = options.reduction}) / options.beta;
-}
-
 Tensor bce_with_logits(const Tensor& input, const Tensor& labels, const BceWithLogitsOptions& options) {
   ErrorFrame frame("bce_with_logits", input, labels);
   const auto [logits, targets] = operands(input, labels);
@@ -92,6 +77,32 @@ Tensor bce_with_logits(const Tensor& input, const Tensor& labels, const BceWithL
     loss = logistic_loss(logits, targets);
   }
   return reduce(weighted(loss, options.weight, "weight"), options.reduction);
+}
+
+Tensor bce(const Tensor& input, const Tensor& labels, const BceOptions& options) {
+  ErrorFrame frame("bce", input, labels);
+  const auto [p, target] = operands(input, labels);
+  const Tensor inside = logical_and(p >= 0.0, p <= 1.0);  // NaN is not
+  if (!all(dispatch::all_samples(inside)).item<bool>())
+    throw Error("probabilities must be in [0, 1]; for logits take bce_with_logits");
+  const Tensor loss = -(target * limited_log(p) + (1.0 - target) * limited_log(1.0 - p));
+  return reduce(weighted(loss, options.weight, "weight"), options.reduction);
+}
+
+Tensor focal_loss(const Tensor& input, const Tensor& labels, const FocalOptions& options) {
+  ErrorFrame frame("focal_loss", input, labels);
+  const auto [logits, target] = operands(input, labels);
+  if (!(options.gamma >= 0)) throw Error(text("gamma must be 0 or more, not ", options.gamma));
+  const Tensor rest = 1.0 - target;
+  Tensor loss = target * softplus(-logits) + rest * softplus(logits);
+  if (options.gamma > 0) {
+    const Tensor wrong = sigmoid(logits) * rest + sigmoid(-logits) * target;  // 1 - p would be 0 from logits of 17 on
+    // Where the dtype cannot hold the slope of the power, the loss and its gradient are 0.
+    const Tensor counts = wrong > least_normal(wrong.dtype());
+    loss = loss * where(counts, pow(where(counts, wrong, ones_like(wrong)), options.gamma), zeros_like(wrong));
+  }
+  if (options.alpha >= 0) loss = loss * (target * options.alpha + rest * (1.0 - options.alpha));
+  return reduce(loss, options.reduction);
 }
 
 }  // namespace weft::nn

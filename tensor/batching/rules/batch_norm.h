@@ -1,0 +1,31 @@
+// Batching of batch norm.
+#pragma once
+
+#include "tensor/batching/rule.h"
+#include "tensor/batching/rules/channels.h"
+#include "tensor/ops/batch_norm.h"
+
+namespace weft::batching {
+
+WEFT_BATCHING(BatchNormInference) = folded<0b1>;
+
+// The statistics of a channel are over the images of one sample, so the samples become channels.
+WEFT_BATCHING(BatchNorm) = [](const op::BatchNorm& op, const Call& call) -> std::vector<Tensor> {
+  if (call.size() == 0) return one_by_one(call);
+  const auto out = call.run(
+      op, {detail::batch_to_channels(call.whole(0)), detail::fold_optional(call, 1), detail::fold_optional(call, 2)});
+  return {detail::channels_to_batch(out[0], call.size()), unfold_batch(out[1], call.size()),
+          unfold_batch(out[2], call.size())};
+};
+WEFT_BATCHING(BatchNormBackward) = [](const op::BatchNormBackward& op, const Call& call) -> std::vector<Tensor> {
+  if (call.size() == 0) return one_by_one(call);
+  std::vector<Tensor> inputs = {detail::batch_to_channels(call.whole(0)), detail::batch_to_channels(call.whole(1))};
+  for (size_t i = 2; i < 6; ++i) inputs.push_back(detail::fold_optional(call, i));
+  std::vector<Tensor> out = call.run(op, inputs);
+  out[0] = op.wanted & 1 ? detail::channels_to_batch(out[0], call.size()) : placeholder(call, out[0]);
+  out[1] = op.wanted & 2 ? unfold_batch(out[1], call.size()) : placeholder(call, out[1]);
+  out[2] = op.wanted & 4 ? unfold_batch(out[2], call.size()) : placeholder(call, out[2]);
+  return out;
+};
+
+}  // namespace weft::batching
