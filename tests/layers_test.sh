@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What each folder may include, as DESIGN.md draws it, and what weft.h and distributed/distributed.h may bring into a
 # user's program. Bazel's deps say the same of weft's own headers; those of the system's libraries are in reach of every
-# file, so that only their text can tell.
+# file, so that only their text can tell. It also looks for layers and files of cases that are in no list.
 set -euo pipefail
 failures=0
 
@@ -93,6 +93,23 @@ for public in weft.h distributed/distributed.h; do
   echo "layers_test: ${#seen[@]} headers behind $public"
   unset seen
 done
+
+# Every layer and loss has a row in print_test.cc. The classes without one are bases.
+bases='BatchNorm|BatchNormNd|ChannelDropout|ChannelNorm|InstanceNorm|LossLayer|Parametrized|RecurrentCell|RecurrentLayer'
+bases+='|\w+PoolLayer|PoolLayer|ConvLayer|PadLayer|Name'
+classes=$(sed -nE \
+  -e 's/^(template <.*> *)?class (\w+)( final)? : public .*/\2/p' \
+  -e 's/^WEFT_PAD_LAYERS\((\w+),.*/\11d \12d \13d/p' \
+  -e '/^WEFT_PAD_LAYERS/d;s/^WEFT_\w+\((\w+), .*/\1/p' nn/layers/*.h nn/losses/*.h | grep -vxE "$bases")
+for class in $classes; do
+  grep -qE "\b$class\b" tests/nn/print_test.cc || fail "tests/nn/print_test.cc has no row of $class"
+done
+
+# Every file of cases is a family of the case table; one that is not would never run.
+families=$(sed -n '/define WEFT_CASE_FAMILIES/,/^\/\//p' tests/ops/families.h | grep -oE 'X\(\w+\)' | sed -E 's/X\((.*)\)/\1/' | sort)
+files=$(basename -a -s _cases.cc tests/ops/*_cases.cc | sort)
+difference=$(diff <(echo "$families") <(echo "$files") | grep '^[<>]' || true)
+[[ -z $difference ]] || fail "tests/ops/families.h (<) and tests/ops/*_cases.cc (>) differ: $difference"
 
 fast='-f(fast-math|finite-math-only|unsafe-math|associative-math|reciprocal-math)|-Ofast'
 if grep -nE "^[^#]*($fast)" .bazelrc tools/flags.bazelrc; then

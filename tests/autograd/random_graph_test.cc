@@ -1,11 +1,11 @@
 // Random graphs against finite differences. What single ops cannot show: gradients that arrive along several paths,
 // that are overwritten instead of added, or that go to the wrong node.
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <random>
 
 #include "tests/autograd/checks.h"
+#include "tests/setting.h"
 
 namespace weft {
 namespace {
@@ -123,13 +123,8 @@ double numeric_slope(const Graph& graph, const std::vector<Tensor>& at, const st
   return (45 * (value(h) - value(-h)) - 9 * (value(2 * h) - value(-2 * h)) + value(3 * h) - value(-3 * h)) / (60 * h);
 }
 
-int64_t graph_count() {
-  const char* divisor = std::getenv("WEFT_PROPERTY_DIVISOR");
-  return std::max<int64_t>(1, 150 / std::max(1, divisor != nullptr ? std::atoi(divisor) : 1));
-}
-
 TEST_F(RandomGraph, GradientsAgreeWithDifferences) {
-  for (int64_t seed = 0; seed < graph_count(); ++seed) {
+  for (int64_t seed = 0; seed < testing::property_cases(150); ++seed) {
     Random random(static_cast<uint64_t>(seed));
     const Graph graph(random, 2 + pick(random, 29));
     manual_seed(static_cast<uint64_t>(seed));
@@ -147,7 +142,7 @@ TEST_F(RandomGraph, GradientsAgreeWithDifferences) {
 }
 
 TEST_F(RandomGraph, SecondDerivativesAgreeWithDifferencesOfTheFirst) {
-  for (int64_t seed = 0; seed < (graph_count() + 2) / 3; ++seed) {
+  for (int64_t seed = 0; seed < testing::property_cases(50); ++seed) {
     Random random(static_cast<uint64_t>(seed) + 1000);
     const Graph graph(random, 2 + pick(random, 10));
     manual_seed(static_cast<uint64_t>(seed));

@@ -1,4 +1,4 @@
-"""Golden values of layers and losses with further options; layers.py adds them to its own."""
+"""Golden values of layers and losses with options that other scripts leave at their defaults; layers.py adds them."""
 
 import torch
 from torch import nn
@@ -174,7 +174,7 @@ class Grouped(nn.Module):
 layer("attention_one_group", Grouped(1, True), (2, 5, 8))
 layer("attention_grouped_masked", Grouped(2, False), (2, 5, 8))
 
-# ---- transformers: masks, and options beside those of layers.py ----
+# ---- transformers: masks, and options beside those of attention.py ----
 
 options = dict(dropout=0.0, batch_first=True)
 hide_src = wave((4, 4), 0.4) > 0.5

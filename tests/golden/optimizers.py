@@ -1,4 +1,7 @@
-"""Golden trajectories of more optimizers: python3 tests/golden/optimizers.py > tests/optim/optimizer_values.h"""
+"""Golden trajectories of the optimizers that common_optimizers.py does not have.
+
+python3 tests/golden/optimizers.py > tests/optim/optimizer_values.h
+"""
 
 import math
 
@@ -13,7 +16,7 @@ SHOWN = (1, 10, 25)
 
 
 def problem(ridge=0.0):
-    """mean((tanh(x a + b) - y)^2), as in optim.py; with a ridge it has a minimum that is not infinitely far away."""
+    """mean((tanh(x a + b) - y)^2), as in common_optimizers.py; with a ridge it has a minimum at a finite distance."""
     a, b = wave((3, 4), 0.1).requires_grad_(), wave((4,), 0.2).requires_grad_()
     x, y = wave((5, 3), 0.3, 2.0), wave((5, 4), 0.4)
     return a, b, lambda: ((torch.tanh(x @ a + b) - y) ** 2).mean() + ridge * ((a**2).sum() + (b**2).sum())
@@ -160,4 +163,4 @@ trajectory("lbfgs_history", optim.LBFGS, lr=0.5, max_iter=3, history_size=2)
 trajectory("lbfgs_search", optim.LBFGS, max_iter=2, line_search_fn="strong_wolfe")
 trajectory("lbfgs_search_long", optim.LBFGS, lr=3.0, max_iter=4, history_size=3, line_search_fn="strong_wolfe")
 
-print(header("optimizers.py", "Trajectories of more optimizers", "kTrajectories", values))
+print(header("optimizers.py", "Trajectories of other optimizers", "kTrajectories", values))

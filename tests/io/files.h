@@ -18,7 +18,7 @@ namespace weft::test {
 class Folder {
  public:
   Folder() {
-    std::string pattern = testing::TempDir() + "/weft.XXXXXX";
+    std::string pattern = ::testing::TempDir() + "/weft.XXXXXX";
     path_ = ::mkdtemp(pattern.data()) != nullptr ? pattern : "";
     EXPECT_FALSE(path_.empty());
   }
@@ -36,6 +36,13 @@ class Folder {
 
 inline void write_bytes(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// load(path) of a file with these bytes.
+template <class Load> auto loaded(std::string_view bytes, const Load& load) {
+  static const Folder folder;
+  write_bytes(folder / "a", bytes);
+  return load(folder / "a");
 }
 
 inline std::string read_bytes(const std::string& path) {
@@ -60,6 +67,6 @@ template <class F> std::string io_error(F&& f) {
   return "";
 }
 
-#define EXPECT_HAS(text, part) EXPECT_PRED_FORMAT2(testing::IsSubstring, part, text)
+#define EXPECT_HAS(text, part) EXPECT_PRED_FORMAT2(::testing::IsSubstring, part, text)
 
 }  // namespace weft::test

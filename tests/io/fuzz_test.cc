@@ -1,6 +1,5 @@
 // Damaged files: thousands of random changes to good files of every format, and files of random bytes. A reader gives a
 // tensor or throws a weft::Error; nothing else. WEFT_SEED=<n> repeats a run; WEFT_PROPERTY_DIVISOR=<n> runs 1/n of it.
-#include <cstdlib>
 #include <functional>
 #include <random>
 #include <vector>
@@ -16,16 +15,12 @@
 #include "tensor/all.h"
 #include "tests/io/files.h"
 #include "tests/io/golden_files.h"
+#include "tests/setting.h"
 
 namespace weft {
 namespace {
 
 using test::Folder;
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? std::strtoull(value, nullptr, 10) : otherwise;
-}
 
 /// Changes bytes as disks, transfers and attackers do.
 class Damage {
@@ -81,8 +76,8 @@ void touch(const Tensor& x) { (void)x.to(f64).sum().item<double>(); }
 
 /// Runs `read` on damaged forms of the files.
 void fuzz(const std::vector<std::string>& files, const std::function<void(const std::string&)>& read) {
-  const uint64_t seed = setting("WEFT_SEED", 20240607);
-  const uint64_t rounds = 3000 / setting("WEFT_PROPERTY_DIVISOR", 1);
+  const auto seed = static_cast<uint64_t>(testing::setting("WEFT_SEED", 20240607));
+  const auto rounds = static_cast<uint64_t>(testing::property_cases(3000));
   const Folder folder;
   const std::string path = folder / "file";
   Damage damage(seed);

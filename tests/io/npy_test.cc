@@ -14,9 +14,7 @@ namespace {
 using test::Folder;
 
 Tensor load(std::string_view bytes) {
-  static const Folder folder;
-  test::write_bytes(folder / "a.npy", bytes);
-  return io::load_npy(folder / "a.npy");
+  return test::loaded(bytes, [](const std::string& path) { return io::load_npy(path); });
 }
 std::string refusal(std::string_view bytes) {
   return test::io_error([&] { load(bytes); });

@@ -1,5 +1,5 @@
 // Attention, stacks of transformer layers, bags, bilinear forms and distances against PyTorch, in f64.
-// tests/golden/layers.py makes the values.
+// tests/golden/attention.py and bags_and_pairs.py make the values.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Attention, transformer and residual layers: names, modes, what sees what, what they refuse. Values: golden_test.cc.
+// Attention, transformer and residual layers: names, modes, what sees what, what they refuse. Values: the golden tests.
 #include <gtest/gtest.h>
 
 #include "nn/nn.h"

@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "autograd/autograd.h"
-#include "nn/loss.h"
+#include "nn/losses/classification.h"
+#include "nn/losses/distribution.h"
+#include "nn/losses/margin.h"
+#include "nn/losses/regression.h"
 #include "tensor/autocast.h"
 #include "tensor/functions_all.h"
 

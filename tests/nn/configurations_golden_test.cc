@@ -1,4 +1,5 @@
-// Layers with further options against PyTorch, in f64. tests/golden/configurations.py makes the values.
+// Layers with options that the other golden tests leave at their defaults, against PyTorch, in f64.
+// tests/golden/configurations.py makes the values.
 #include <gtest/gtest.h>
 
 #include "nn/nn.h"

@@ -1,11 +1,12 @@
 // linear_cross_entropy() against cross_entropy(linear()): the same numbers in less memory.
+#include "nn/losses/linear_cross_entropy.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "autograd/backward.h"
-#include "nn/loss.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
 #include "tensor/memory/allocator.h"

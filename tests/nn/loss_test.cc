@@ -1,6 +1,4 @@
-// Losses at their edges: ignored targets, infinite distances. Their usual values are in golden_test.cc.
-#include "nn/loss.h"
-
+// Losses at their edges: ignored targets, infinite distances. Their usual values are in the golden tests.
 #include <gtest/gtest.h>
 
 #include <cmath>

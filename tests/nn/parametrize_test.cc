@@ -1,5 +1,5 @@
 // weight_norm() and spectral_norm() of modules: what they register, train and refuse. Values are in
-// layers_golden_test.cc.
+// norm_golden_test.cc.
 #include "nn/layers/parametrize.h"
 
 #include <gtest/gtest.h>

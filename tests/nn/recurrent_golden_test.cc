@@ -1,4 +1,4 @@
-// Recurrent layers and cells against PyTorch, in f64. tests/golden/layers.py makes the values.
+// Recurrent layers and cells against PyTorch, in f64. tests/golden/recurrent.py makes the values.
 #include <gtest/gtest.h>
 
 #include "nn/layers/recurrent.h"

@@ -28,7 +28,7 @@ InputSpec special(const Shape& shape) { return constant(Kind::special, shape, 0,
 InputSpec given(const Shape& shape, std::vector<double> values) {
   return {Kind::given, shape, 0, 0, std::move(values), std::nullopt, true};
 }
-InputSpec index(const Shape& shape, int64_t limit) {
+InputSpec index_below(const Shape& shape, int64_t limit) {
   return constant(Kind::integers, shape, 0, static_cast<double>(limit - 1), i64);
 }
 InputSpec index(const Shape& shape, std::vector<double> values, DType dtype) {

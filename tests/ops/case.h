@@ -7,6 +7,7 @@
 //                           "softmax([2] f32): axis 1 is out of range for 1 axis");
 #pragma once
 
+#include <concepts>
 #include <deque>
 #include <functional>
 #include <string>
@@ -60,8 +61,9 @@ InputSpec integers(const Shape& shape, int64_t low, int64_t high);
 InputSpec special(const Shape& shape);
 /// These values.
 InputSpec given(const Shape& shape, std::vector<double> values);
-/// Indices in [0, limit), i64 whatever dtype is checked.
-InputSpec index(const Shape& shape, int64_t limit);
+/// Indices in [0, limit), i64 whatever dtype is checked. A template, so that braces are always values: index({1}, {3}).
+InputSpec index_below(const Shape& shape, int64_t limit);
+template <std::integral T> InputSpec index(const Shape& shape, T limit) { return index_below(shape, limit); }
 /// Indices that are given, of dtype `dtype`.
 InputSpec index(const Shape& shape, std::vector<double> values, DType dtype = i64);
 /// bool, whatever dtype is checked.

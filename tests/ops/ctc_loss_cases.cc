@@ -1,6 +1,5 @@
 // Cases of connectionist temporal classification, against the sum over all paths.
 #include <cmath>
-#include <limits>
 
 #include "tensor/adjoints/ctc_loss.h"
 #include "tensor/functions/ctc_loss.h"

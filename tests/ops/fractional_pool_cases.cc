@@ -1,5 +1,4 @@
 // Cases of max-pooling with windows at random positions.
-#include <algorithm>
 #include <cmath>
 
 #include "tensor/functions/fill.h"

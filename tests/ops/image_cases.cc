@@ -11,6 +11,7 @@
 #include "tensor/functions/max_unpool.h"
 #include "tensor/functions/pixel_shuffle.h"
 #include "tests/ops/families.h"
+#include "tests/reference/resample.h"
 
 namespace weft::testing {
 
@@ -134,12 +135,6 @@ double padded(double at, int64_t size, const GridSampleOptions& o) {
   return std::clamp(at, 0.0, last);
 }
 
-double keys(double t) {
-  t = std::abs(t);
-  if (t <= 1) return 1.25 * t * t * t - 2.25 * t * t + 1;
-  return t < 2 ? -0.75 * (t * t * t - 5 * t * t + 8 * t - 4) : 0;
-}
-
 /// The pixels of an axis that a place reads, and their weights; what lies outside reads nothing.
 std::map<int64_t, double> taps_of(double g, int64_t size, const GridSampleOptions& o) {
   const auto n = static_cast<double>(size);
@@ -151,7 +146,7 @@ std::map<int64_t, double> taps_of(double g, int64_t size, const GridSampleOption
   if (o.mode == Interpolation::bicubic) {
     for (int tap = -1; tap <= 2; ++tap) {
       const double p = std::floor(at) + tap;
-      add(padded(p, size, o), keys(at - p));
+      add(padded(p, size, o), reference::keys(at - p));
     }
     return taps;
   }

@@ -1,6 +1,5 @@
 // Cases of systems, determinants and triangular factors, and the errors of linear algebra. A factorization is put
 // together again: its reference is the matrix itself.
-#include <algorithm>
 
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -14,7 +13,6 @@
 #include "tensor/functions/qr.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/svd.h"
-#include "tensor/functions/tile.h"
 #include "tensor/functions/triangular.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"

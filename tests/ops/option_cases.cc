@@ -7,6 +7,7 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/distance.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"

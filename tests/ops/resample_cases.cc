@@ -9,6 +9,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/interpolate.h"
 #include "tests/ops/families.h"
+#include "tests/reference/resample.h"
 
 namespace weft::testing {
 
@@ -41,18 +42,13 @@ Axis linear_axis(bool align = false, double scale = 0) {
   };
 }
 
-/// Keys' kernel.
-double cubic(double t) {
-  t = std::abs(t);
-  if (t <= 1) return 1.25 * t * t * t - 2.25 * t * t + 1;
-  return t < 2 ? -0.75 * (t * t * t - 5 * t * t + 8 * t - 4) : 0;
-}
 Axis cubic_axis(bool align = false) {
   return [=](int64_t i, int64_t in, int64_t out) {
     const double at = center(i, in, out, align, 0);
     std::map<int64_t, double> taps;
     for (int64_t p = -4; p < in + 4; ++p)
-      if (const double w = cubic(at - static_cast<double>(p)); w != 0) taps[std::clamp<int64_t>(p, 0, in - 1)] += w;
+      if (const double w = reference::keys(at - static_cast<double>(p)); w != 0)
+        taps[std::clamp<int64_t>(p, 0, in - 1)] += w;
     return taps;
   };
 }

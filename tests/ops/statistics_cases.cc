@@ -1,5 +1,4 @@
 // Cases of statistics.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

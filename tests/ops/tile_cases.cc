@@ -1,6 +1,7 @@
 // Cases of repeating, rolling, turning, and of diagonals as matrices.
 #include "tensor/functions/fill.h"
 #include "tensor/functions/tile.h"
+#include "tensor/functions/view.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {

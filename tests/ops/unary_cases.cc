@@ -1,6 +1,5 @@
 // Cases of element-wise functions of one tensor.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "tensor/adjoints/unary.h"

@@ -1,4 +1,4 @@
-// Trajectories of more optimizers: made by tests/golden/optimizers.py with PyTorch 2.13.0. Not edited by hand.
+// Trajectories of other optimizers: made by tests/golden/optimizers.py with PyTorch 2.13.0. Not edited by hand.
 #pragma once
 
 #include "tests/golden.h"

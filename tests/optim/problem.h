@@ -1,4 +1,4 @@
-// The problem of the golden trajectories (tests/golden/optim.py and optimizers.py have the same).
+// The problem of the golden trajectories (tests/golden/common_optimizers.py and optimizers.py have the same).
 #pragma once
 
 #include <string>

@@ -1,9 +1,8 @@
-// What the view tests share: settings from the environment, and a View compared with the cells of the index oracle.
+// What the view tests share: a View compared with the cells of the index oracle.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 #include <string>
 
@@ -11,15 +10,6 @@
 #include "tests/tensor/view_oracle.h"
 
 namespace weft {
-
-/// The number in an environment variable.
-inline int64_t setting(const char* name, int64_t otherwise) {
-  const char* value = std::getenv(name);
-  return value ? std::strtoll(value, nullptr, 10) : otherwise;
-}
-
-/// WEFT_PROPERTY_DIVISOR: property tests run 1/n of themselves.
-inline int64_t property_divisor() { return setting("WEFT_PROPERTY_DIVISOR", 1); }
 
 /// All that a view answers about itself, against the cells.
 inline void expect_same(const View& view, const oracle::Cells& expected) {

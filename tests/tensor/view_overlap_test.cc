@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "tests/setting.h"
 #include "tests/tensor/view_checks.h"
 
 namespace weft {
@@ -57,7 +58,7 @@ TEST(ViewOverlap, RandomViewsAgreeWithTheirPositions) {
     return View::create(shape, strides, offset);
   };
   int64_t apart = 0;
-  const int64_t count = 20000 / property_divisor();
+  const int64_t count = 20000 / testing::property_divisor();
   for (int64_t i = 0; i < count; ++i) {
     const View a = view(), b = view();
     ASSERT_EQ(may_overlap(a, b), share(a, b)) << a.to_string() << " and " << b.to_string();

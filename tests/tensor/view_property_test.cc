@@ -9,6 +9,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/core/view.h"
+#include "tests/setting.h"
 #include "tests/tensor/view_checks.h"
 #include "tests/tensor/view_operations.h"
 
@@ -20,10 +21,10 @@ using oracle::List;
 
 constexpr int64_t kMostCells = 400;
 
-class ViewProperty : public testing::Test {
+class ViewProperty : public ::testing::Test {
  protected:
   void SetUp() override {
-    seed_ = static_cast<uint64_t>(setting("WEFT_SEED", static_cast<int64_t>(std::random_device{}())));
+    seed_ = static_cast<uint64_t>(testing::setting("WEFT_SEED", static_cast<int64_t>(std::random_device{}())));
     std::printf("WEFT_SEED=%llu\n", static_cast<unsigned long long>(seed_));
   }
 
@@ -67,7 +68,7 @@ class ViewProperty : public testing::Test {
 };
 
 TEST_F(ViewProperty, RandomChainsReadWhatTheIndexOracleReads) {
-  int64_t chains = std::max<int64_t>(20000 / property_divisor(), 1000);
+  int64_t chains = std::max<int64_t>(20000 / testing::property_divisor(), 1000);
   for (int64_t i = 0; i < chains && !HasFatalFailure(); ++i) run_chain(seed_ + static_cast<uint64_t>(i));
   if (HasFatalFailure()) return;
   // Each operation must really have given views, of plain and of masked ones (as_strided takes no masked one).

@@ -6,6 +6,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/core/view.h"
+#include "tests/setting.h"
 #include "tests/tensor/view_checks.h"
 
 namespace weft {
@@ -60,19 +61,19 @@ void expect_complete_reshape(const View& view, int64_t& found, int64_t& refused)
     ASSERT_EQ(reshaped.has_value(), oracle::is_expressible(expected));
     ++(reshaped ? found : refused);
     if (reshaped) expect_same(*reshaped, expected);
-    if (testing::Test::HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
   }
 }
 
 // S16, mistake 3: all strides of small shapes, among them merges, splits, both at once, stride 0 and negative ones.
 TEST(ViewReshapeTest, FindsStridesExactlyWhereTheyExist) {
   int64_t found = 0, refused = 0, number = 0;
-  int64_t every = std::min<int64_t>(property_divisor(), 20);
+  int64_t every = std::min<int64_t>(testing::property_divisor(), 20);
   const List values{0, 1, 2, 3, 4, 6, -1, -2};
   for (int64_t rank = 0; rank <= 3; ++rank)
     for (const List& shape : all_shapes(rank, rank == 3 ? 3 : 6))
       oracle::for_each_index(List(shape.size(), static_cast<int64_t>(values.size())), [&](List strides) {
-        if (++number % every != 0 || testing::Test::HasFatalFailure()) return;
+        if (++number % every != 0 || ::testing::Test::HasFatalFailure()) return;
         for (int64_t& stride : strides) stride = values[static_cast<size_t>(stride)];
         expect_complete_reshape(View::create(shape, strides, 7), found, refused);
       });
@@ -83,7 +84,7 @@ TEST(ViewReshapeTest, FindsStridesExactlyWhereTheyExist) {
 // S19, mistake 11: all masks of small shapes.
 TEST(ViewReshapeTest, KeepsMasksExactlyWhereIntervalsCan) {
   int64_t found = 0, refused = 0, number = 0;
-  int64_t every = std::min<int64_t>(property_divisor(), 20);
+  int64_t every = std::min<int64_t>(testing::property_divisor(), 20);
   for (int64_t rank = 1; rank <= 3; ++rank)
     for (const List& shape : all_shapes(rank, rank == 3 ? 3 : rank == 2 ? 4 : 12)) {
       List corners;  // begin and end of every axis
@@ -93,7 +94,7 @@ TEST(ViewReshapeTest, KeepsMasksExactlyWhereIntervalsCan) {
         for (size_t i = 0; i < shape.size(); ++i) mask.push_back({index[2 * i], index[2 * i + 1]});
         for (auto [begin, end] : mask)
           if (begin > end) return;
-        if (++number % every != 0 || testing::Test::HasFatalFailure()) return;
+        if (++number % every != 0 || ::testing::Test::HasFatalFailure()) return;
         expect_complete_reshape(View::create(shape, row_major_strides(shape), 3, mask), found, refused);
       });
     }

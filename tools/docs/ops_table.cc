@@ -121,7 +121,7 @@ int main() {
       "# The ops of weft\n\n"
       "Made by `./bazelw run //tools/docs:ops_table > docs/ops.md` from the ops' descriptors; "
       "a test compares the two. Public\n"
-      "functions are in `tensor/functions/*.h`; those that are composed of these ops are in the second table. "
+      "functions are in `tensor/functions/*.h`; some of those that are composed of these ops are in the second table. "
       "\"Autocast\": what\n"
       "the op computes in inside of an `Autocast` scope. Gradients are of any order "
       "unless the function's docstring says more. \"Cost\"\n"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "tensor/core/operand.h"
+#include "tests/setting.h"
 
 namespace weft::testing {
 
@@ -28,12 +28,6 @@ inline std::vector<double> normal_values(Random& random, size_t n, double scale 
   std::vector<double> out(n);
   for (double& v : out) v = normal(random);
   return out;
-}
-
-/// How many random cases a property is tried on; WEFT_PROPERTY_DIVISOR makes slow runs shorter.
-inline int property_cases(int count) {
-  const char* divisor = std::getenv("WEFT_PROPERTY_DIVISOR");
-  return std::max(1, count / std::max(1, divisor != nullptr ? std::atoi(divisor) : 1));
 }
 
 /// Memory and a view of it.

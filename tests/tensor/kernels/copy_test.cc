@@ -18,7 +18,7 @@ namespace {
 
 using kernels::cpu::copy;
 
-TEST(Copy, any_strides_to_any_strides) {
+TEST(Copy, AnyStridesToAnyStrides) {
   Random random(3);
   for (const Shape& shape : std::vector<Shape>{
            {}, {0, 2}, {9}, {3, 5}, {2, 3, 4, 5}, {70, 90}, {3, 65, 33}, {2, 40, 8, 35}, {70, 300}, {265, 2, 66}}) {
@@ -40,7 +40,7 @@ TEST(Copy, any_strides_to_any_strides) {
   }
 }
 
-TEST(Copy, converts_between_all_dtypes) {
+TEST(Copy, ConvertsBetweenAllDtypes) {
   Random random(4);
   for (const DType source : kAllDtypes) {
     for (const DType target : kAllDtypes) {
@@ -76,7 +76,7 @@ template <class To, class From> To converted(From x) {
   return to[0];
 }
 
-TEST(Copy, floating_to_integer_saturates) {
+TEST(Copy, FloatingToIntegerSaturates) {
   constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ((converted<int32_t>(3e9f)), INT32_MAX);
   EXPECT_EQ((converted<int32_t>(-3e9f)), INT32_MIN);
@@ -104,7 +104,7 @@ template <class To, class From> void expect_converted(std::vector<From>& from) {
   for (size_t i = 0; i < from.size(); ++i) EXPECT_EQ(to[i], kernels::cpu::convert<To>(from[i])) << from[i];
 }
 
-TEST(Copy, converts_between_i64_and_floats_of_any_size) {
+TEST(Copy, ConvertsBetweenI64AndFloatsOfAnySize) {
   Random random(11);
   std::vector<int64_t> whole;
   for (int bits = 0; bits < 64; ++bits)
@@ -132,7 +132,7 @@ TEST(Copy, converts_between_i64_and_floats_of_any_size) {
   check();
 }
 
-TEST(Copy, bytes_of_any_length_from_and_to_any_place) {
+TEST(Copy, BytesOfAnyLengthFromAndToAnyPlace) {
   Random random(12);
   std::vector<unsigned char> from((1 << 20) + 400);
   for (unsigned char& byte : from) byte = static_cast<unsigned char>(random());
@@ -164,14 +164,14 @@ template <class T> void check_gather() {
 }
 
 /// The memory ends with the last element: a sanitizer sees what is read beyond it.
-TEST(Copy, gathers_elements_any_distance_apart) {
+TEST(Copy, GathersElementsAnyDistanceApart) {
   check_gather<uint8_t>();
   check_gather<uint16_t>();
   check_gather<uint32_t>();
   check_gather<uint64_t>();
 }
 
-TEST(Copy, half_types_round_to_nearest_even) {
+TEST(Copy, HalfTypesRoundToNearestEven) {
   Random random(5);
   std::vector<float> x(1003);
   for (float& value : x) value = std::bit_cast<float>(static_cast<uint32_t>(random()));
@@ -193,7 +193,7 @@ TEST(Copy, half_types_round_to_nearest_even) {
   EXPECT_TRUE(std::isinf(static_cast<float>(half[1001])));
 }
 
-TEST(Copy, padding_reads_as_zero) {
+TEST(Copy, PaddingReadsAsZero) {
   Random random(6);
   for (int round = 0; round < property_cases(200); ++round) {
     const Shape shape = {pick(random, 1, 4), pick(random, 1, 5), pick(random, 1, 3)};
@@ -216,7 +216,7 @@ TEST(Copy, padding_reads_as_zero) {
   }
 }
 
-TEST(Copy, transposed_and_reversed) {
+TEST(Copy, TransposedAndReversed) {
   Random random(8);
   for (const DType dtype : {u8, bf16, f32, f64})
     for (const IntList& axes : {IntList{0}, IntList{1}, IntList{0, 1}}) {
@@ -253,7 +253,7 @@ void check_add_into(const View& target, size_t memory, DType dtype, Random& rand
   ASSERT_EQ(out.memory, want.memory) << text(dtype) << target.to_string();
 }
 
-TEST(AddInto, equals_one_addition_after_the_other) {
+TEST(AddInto, EqualsOneAdditionAfterTheOther) {
   Random random(8);
   for (const DType dtype : {f32, f64, f16, bf16, i64, i32, i16, i8}) {
     for (int round = 0; round < 20; ++round) {
@@ -268,7 +268,7 @@ TEST(AddInto, equals_one_addition_after_the_other) {
   }
 }
 
-TEST(AddInto, long_sums_into_one_element_keep_their_precision) {
+TEST(AddInto, LongSumsIntoOneElementKeepTheirPrecision) {
   std::vector<float> x(1 << 20, 0.1f);
   float out = 0;
   const View from = View::contiguous({1 << 20}), to = View::create({1 << 20}, {0});
@@ -276,7 +276,7 @@ TEST(AddInto, long_sums_into_one_element_keep_their_precision) {
   EXPECT_NEAR(out, 104857.6, 0.02);
 }
 
-TEST(Fill, writes_its_view_and_nothing_else) {
+TEST(Fill, WritesItsViewAndNothingElse) {
   Random random(9);
   for (const DType dtype : kAllDtypes) {
     for (const Layout layout : kDistinctLayouts) {
@@ -295,7 +295,7 @@ TEST(Fill, writes_its_view_and_nothing_else) {
   }
 }
 
-TEST(Fill, sequences) {
+TEST(Fill, Sequences) {
   const View view = View::contiguous({5}), reversed = View::create({5}, {-1}, 4);
   int64_t whole[5];
   op::Arange{INT64_MAX - 4, 1, 5, i64}.cpu({whole, &view, i64});

@@ -23,7 +23,7 @@ const std::vector<Shape> kLarge = {{200003}, {3, 50001}, {70001, 3}, {311, 405},
 // Short rows, which one operand may have in common: of one plane, and of several.
 const std::vector<Shape> kShortRows = {{19, 4}, {64, 16}, {257, 64}, {3, 500, 6}, {2, 4099, 3}, {2, 3, 1000, 5}};
 
-TEST(ElementwiseLoop, large_operands_of_any_strides) {
+TEST(ElementwiseLoop, LargeOperandsOfAnyStrides) {
   Random random(21);
   for (const int threads : {1, 3}) {
     const Threads scope(threads);
@@ -48,7 +48,7 @@ TEST(ElementwiseLoop, large_operands_of_any_strides) {
   }
 }
 
-TEST(ElementwiseLoop, same_bits_at_any_thread_count_and_in_any_memory_order) {
+TEST(ElementwiseLoop, SameBitsAtAnyThreadCountAndInAnyMemoryOrder) {
   for (const DType dtype : kFloatingDtypes) {
     for (const Shape& shape : kLarge) {
       std::vector<double> first;
@@ -71,7 +71,7 @@ TEST(ElementwiseLoop, same_bits_at_any_thread_count_and_in_any_memory_order) {
   }
 }
 
-TEST(ElementwiseLoop, a_row_for_all_rows) {
+TEST(ElementwiseLoop, ARowForAllRows) {
   Random random(24);
   for (const DType dtype : {i8, bf16, f32, f64}) {
     for (const Shape& shape : kShortRows) {
@@ -94,7 +94,7 @@ TEST(ElementwiseLoop, a_row_for_all_rows) {
   }
 }
 
-TEST(ElementwiseLoop, output_may_be_an_input) {
+TEST(ElementwiseLoop, OutputMayBeAnInput) {
   Random random(23);
   for (const Layout layout : kDistinctLayouts) {
     for (const DType dtype : {f32, bf16, i64}) {
@@ -110,7 +110,7 @@ TEST(ElementwiseLoop, output_may_be_an_input) {
   }
 }
 
-TEST(ElementwiseLoop, serial_scope_gives_the_same) {
+TEST(ElementwiseLoop, SerialScopeGivesTheSame) {
   std::vector<float> x(100000, 1.5f), y(x.size()), z(x.size());
   const View view = View::contiguous({100000});
   op::Exp{}.cpu({x.data(), &view, f32}, {y.data(), &view, f32});

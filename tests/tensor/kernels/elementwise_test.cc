@@ -102,7 +102,7 @@ constexpr DType kNumberDTypes[] = {f32, f64, bf16, f16, i64, i32, i16, i8, u8};
 
 double root(double x) { return std::sqrt(x); }
 
-TEST(Unary, arithmetic) {
+TEST(Unary, Arithmetic) {
   check_all<1>({"neg"}, kSignedNumbers, kernel<op::Neg>(), [](double x) { return -x; });
   check_all<1>({"abs"}, kSignedNumbers, kernel<op::Abs>(), [](double x) { return std::fabs(x); });
   check_all<1>({"sign"}, kNumberDTypes, kernel<op::Sign>(),
@@ -116,13 +116,13 @@ TEST(Unary, arithmetic) {
                [](double x) { return x < -1000 ? -1000 : x; });
 }
 
-TEST(Unary, roots) {
+TEST(Unary, Roots) {
   check_all<1>({"sqrt"}, kFloatingDtypes, kernel<op::Sqrt>(), root);
   check_all<1>({"rsqrt"}, kFloatingDtypes, kernel<op::Rsqrt>(), [](double x) { return 1 / root(x); });
   check_all<1>({"reciprocal"}, kFloatingDtypes, kernel<op::Reciprocal>(), [](double x) { return 1 / x; });
 }
 
-TEST(Unary, transcendental) {
+TEST(Unary, Transcendental) {
   check_all<1>({"exp"}, kFloatingDtypes, kernel<op::Exp>(), [](double x) { return std::exp(x); });
   check_all<1>({"log"}, kFloatingDtypes, kernel<op::Log>(), [](double x) { return std::log(x); });
   check_all<1>({"log1p"}, kFloatingDtypes, kernel<op::Log1p>(), [](double x) { return std::log1p(x); });
@@ -135,7 +135,7 @@ TEST(Unary, transcendental) {
 }
 
 // x * sigmoid(x) and its like are -inf * 0 at -inf; the references do the same.
-TEST(Unary, activations) {
+TEST(Unary, Activations) {
   check_all<1>({"silu", -4, 4, 2}, kFloatingDtypes, kernel<op::Silu>(), reference::silu);
   check_all<1>({"gelu", -4, 4, 1, 4}, kFloatingDtypes, kernel(op::GeluOp{false}), reference::gelu);
   check_all<1>({"gelu tanh", -4, 4, 1, 4}, kFloatingDtypes, kernel(op::GeluOp{true}), reference::gelu_tanh);
@@ -167,12 +167,12 @@ template <class T> void check_gated_ends() {
   check(tanh);
   check(kernel<op::Silu>());
 }
-TEST(Unary, gated_activations_at_their_ends) {
+TEST(Unary, GatedActivationsAtTheirEnds) {
   check_gated_ends<float>();
   check_gated_ends<double>();
 }
 
-TEST(Unary, predicates) {
+TEST(Unary, Predicates) {
   check_all<1>(
       {"logical_not"}, kAllDtypes, kernel<op::LogicalNot>(), [](double x) { return x == 0; }, boolean);
   check_all<1>(
@@ -181,7 +181,7 @@ TEST(Unary, predicates) {
       {"isfinite"}, kAllDtypes, kernel<op::IsFinite>(), [](double x) { return std::isfinite(x); }, boolean);
 }
 
-TEST(Unary, fused_gradients) {
+TEST(Unary, FusedGradients) {
   check_all<2>({"relu_backward"}, kFloatingDtypes, kernel<op::ReluBackward>(),
                [](double g, double y) { return y <= 0 ? 0 : g; });
   check_all<2>({"gelu_backward", -4, 4, 3, 8}, kFloatingDtypes, kernel(op::GeluBackward{false}),
@@ -195,7 +195,7 @@ TEST(Unary, fused_gradients) {
                });
 }
 
-TEST(Binary, arithmetic) {
+TEST(Binary, Arithmetic) {
   check_all<2>({"add", 0, 60}, kNumberDTypes, kernel<op::Add>(), [](double a, double b) { return a + b; });
   check_all<2>({"sub"}, kSignedNumbers, kernel<op::Sub>(), [](double a, double b) { return a - b; });
   check_all<2>({"mul"}, kSignedNumbers, kernel<op::Mul>(), [](double a, double b) { return a * b; });
@@ -208,7 +208,7 @@ TEST(Binary, arithmetic) {
                [](double a, double b) { return std::isnan(a) || std::isnan(b) ? kNaN : std::min(a, b); });
 }
 
-TEST(Binary, comparisons_and_logic) {
+TEST(Binary, ComparisonsAndLogic) {
   check_all<2>(
       {"eq"}, kAllDtypes, kernel<op::Eq>(), [](double a, double b) { return a == b; }, boolean);
   check_all<2>(
@@ -229,7 +229,7 @@ TEST(Binary, comparisons_and_logic) {
       {"xor"}, kAllDtypes, kernel<op::LogicalXor>(), [](double a, double b) { return (a != 0) != (b != 0); }, boolean);
 }
 
-TEST(WithScalar, agrees_with_the_definition) {
+TEST(WithScalar, AgreesWithTheDefinition) {
   const auto check = [](const char* name, std::span<const DType> dtypes, auto op, Scalar value, auto want,
                         std::optional<DType> result = std::nullopt) {
     check_all<1>(
@@ -262,7 +262,7 @@ TEST(WithScalar, agrees_with_the_definition) {
       "ge", kAllDtypes, op::GeScalar{}, 1, [](double x, double v) { return x >= v; }, boolean);
 }
 
-TEST(Where, chooses_element_by_element) {
+TEST(Where, ChoosesElementByElement) {
   Random random(11);
   for (const DType dtype : kAllDtypes) {
     for (const Shape& shape : kShapes) {
@@ -288,7 +288,7 @@ template <class T, class Kernel> T one(Kernel&& run, T a, T b) {
   return out;
 }
 
-TEST(Integers, wrap_at_their_ends) {
+TEST(Integers, WrapAtTheirEnds) {
   EXPECT_EQ(one<int64_t>(kernel<op::Add>(), INT64_MAX, 1), INT64_MIN);
   EXPECT_EQ(one<int32_t>(kernel<op::Sub>(), INT32_MIN, 1), INT32_MAX);
   EXPECT_EQ(one<int32_t>(kernel<op::Mul>(), 1 << 30, 4), 0);
@@ -305,7 +305,7 @@ TEST(Integers, wrap_at_their_ends) {
   EXPECT_EQ(out, INT64_MIN);
 }
 
-TEST(Floats, subnormal_numbers_are_exact_inputs) {
+TEST(Floats, SubnormalNumbersAreExactInputs) {
   const View view;
   float x = 1e-40f, out = 0;
   op::Log{}.cpu({&x, &view, f32}, {&out, &view, f32});
@@ -335,12 +335,12 @@ template <class Half> void check_half_bits() {
   check(op::Abs{}, [](float v) { return std::fabs(v); });
   check(op::Relu{}, [](float v) { return v < 0 ? 0.0f : v; });
 }
-TEST(Halves, functions_of_bits_are_those_of_values) {
+TEST(Halves, FunctionsOfBitsAreThoseOfValues) {
   check_half_bits<BFloat16>();
   check_half_bits<Float16>();
 }
 
-TEST(Dispatch, refuses_what_has_no_kernel) {
+TEST(Dispatch, RefusesWhatHasNoKernel) {
   const View view;
   bool yes = true;
   int32_t n = 1;

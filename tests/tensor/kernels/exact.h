@@ -7,9 +7,7 @@
 namespace weft::testing {
 
 template <class T> reference::Array values_of(Array<T>& x) {
-  reference::Array out{x.shape(), {}};
-  for_each_index(x.shape(), [&](const IntList& index) { out.values.push_back(static_cast<double>(x.at(index))); });
-  return out;
+  return reference::build(x.shape(), [&](const reference::Index& i) { return static_cast<double>(x.at(i)); });
 }
 
 /// `x` as T holds it; 16-bit floats are made of f32.

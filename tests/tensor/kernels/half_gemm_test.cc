@@ -19,10 +19,9 @@ namespace weft {
 namespace {
 
 using kernels::cpu::Matrix;
+using testing::Add;
 using testing::Padded;
 using testing::Random;
-
-enum class Add { nothing, before, bias };
 
 /// By pairs in words, vdpbf16ps where it is.
 struct InWords {
@@ -68,21 +67,17 @@ void check(int64_t m, int64_t k, int64_t n, bool a_columns, bool b_columns, Add 
 }
 
 template <class Way> void check_all(int64_t m, int64_t k, int64_t n, Random& random) {
-  for (const bool a_columns : {false, true})
-    for (const bool b_columns : {false, true})
-      for (const Add add : {Add::nothing, Add::before, Add::bias}) {
-        check<Way, typename Way::Half>(m, k, n, a_columns, b_columns, add, random);
-        check<Way, float>(m, k, n, a_columns, b_columns, add, random);
-      }
+  testing::for_all_products([&](bool a_columns, bool b_columns, Add add) {
+    check<Way, typename Way::Half>(m, k, n, a_columns, b_columns, add, random);
+    check<Way, float>(m, k, n, a_columns, b_columns, add, random);
+  });
 }
 
-// Every height and width of a tile, and what is left of it; sums of odd lengths, whose last word is half empty.
+// Sums of odd lengths have a last word that is half empty.
 TYPED_TEST(HalfGemm, TilesOfEverySize) {
   Random random(1);
-  constexpr int64_t N = kernels::cpu::simd::kLanes<float>;
-  for (int64_t m = 1; m <= 26; ++m)
-    for (const int64_t n : {int64_t{1}, N - 1, N, N + 1, 2 * N, 3 * N - 2, 4 * N, 4 * N + 1, 5 * N + 3})
-      check_all<TypeParam>(m, m % 5 + 1, n, random);
+  testing::for_all_tiles(kernels::cpu::simd::kLanes<float>,
+                         [&](int64_t m, int64_t k, int64_t n) { check_all<TypeParam>(m, k, n, random); });
 }
 
 TYPED_TEST(HalfGemm, RandomSizes) {

@@ -99,7 +99,7 @@ std::vector<double> train(const std::string& name, int64_t count, DType dtype, L
   return end;
 }
 
-TEST(OptimizerKernels, trajectories_are_pytorchs) {
+TEST(OptimizerKernels, TrajectoriesArePytorchs) {
   for (const auto& [name, end] : kTrajectories) {
     for (const Layout layout : kDistinctLayouts) {
       const std::vector<double> got = train(name, 7, f64, layout), single = train(name, 7, f32, layout);
@@ -111,7 +111,7 @@ TEST(OptimizerKernels, trajectories_are_pytorchs) {
   }
 }
 
-TEST(OptimizerKernels, thread_count_does_not_matter) {
+TEST(OptimizerKernels, ThreadCountDoesNotMatter) {
   const int before = num_threads();
   constexpr int64_t kCount = 200003;
   for (const auto& [name, end] : kTrajectories) {
@@ -133,7 +133,7 @@ TEST(OptimizerKernels, thread_count_does_not_matter) {
   set_num_threads(before);
 }
 
-TEST(OptimizerKernels, an_infinite_parameter_without_decay_stays) {
+TEST(OptimizerKernels, AnInfiniteParameterWithoutDecayStays) {
   const View view = View::contiguous({2});
   for (const char* name : {"sgd", "sgd nesterov", "adam", "rmsprop", "rmsprop centered"}) {
     std::vector<std::vector<float>> memory(5, std::vector<float>(2));
@@ -145,7 +145,7 @@ TEST(OptimizerKernels, an_infinite_parameter_without_decay_stays) {
   }
 }
 
-TEST(OptimizerKernels, refuse_other_dtypes) {
+TEST(OptimizerKernels, RefuseOtherDtypes) {
   const View view;
   BFloat16 x;
   const Operand operand{&x, &view, bf16};

@@ -18,11 +18,10 @@ namespace {
 using kernels::cpu::Matrix;
 using kernels::cpu::packed_gemm;
 using kernels::cpu::packed_gemm_block;
+using testing::Add;
 using testing::Padded;
 using testing::Random;
 using testing::values_of;
-
-enum class Add { nothing, before, bias };
 
 template <class T>
 void check(int64_t m, int64_t k, int64_t n, bool a_columns, bool b_columns, Add add, Random& random) {
@@ -46,18 +45,14 @@ void check(int64_t m, int64_t k, int64_t n, bool a_columns, bool b_columns, Add 
 }
 
 template <class T> void check_all(int64_t m, int64_t k, int64_t n, Random& random) {
-  for (const bool a_columns : {false, true})
-    for (const bool b_columns : {false, true})
-      for (const Add add : {Add::nothing, Add::before, Add::bias}) check<T>(m, k, n, a_columns, b_columns, add, random);
+  testing::for_all_products(
+      [&](bool a_columns, bool b_columns, Add add) { check<T>(m, k, n, a_columns, b_columns, add, random); });
 }
 
-// Every height and width of a tile, and what is left of it: whole registers, parts of one, a single row or column.
 template <class T> void check_tiles() {
   Random random(1);
-  constexpr int64_t N = kernels::cpu::simd::kLanes<T>;
-  for (int64_t m = 1; m <= 26; ++m)
-    for (const int64_t n : {int64_t{1}, N - 1, N, N + 1, 2 * N, 3 * N - 2, 4 * N, 4 * N + 1, 5 * N + 3})
-      check_all<T>(m, m % 5 + 1, n, random);
+  testing::for_all_tiles(kernels::cpu::simd::kLanes<T>,
+                         [&](int64_t m, int64_t k, int64_t n) { check_all<T>(m, k, n, random); });
 }
 TEST(PackedGemm, TilesOfEverySize) {
   check_tiles<float>();

@@ -30,4 +30,23 @@ template <class T> reference::Array values_of(const kernels::cpu::Matrix<T>& x) 
   });
 }
 
+/// What a product is added to: nothing, what its result held before, a row.
+enum class Add { nothing, before, bias };
+
+/// check(whether a is transposed, whether b is, add) in all combinations.
+template <class Check> void for_all_products(const Check& check) {
+  for (const bool a_columns : {false, true})
+    for (const bool b_columns : {false, true})
+      for (const Add add : {Add::nothing, Add::before, Add::bias}) check(a_columns, b_columns, add);
+}
+
+/// check_all(m, k, n) of every height and width of a tile of `lanes` columns per register, and of what is left of it:
+/// whole registers, parts of one, a single row or column; sums of odd lengths.
+template <class Check> void for_all_tiles(int64_t lanes, const Check& check_all) {
+  for (int64_t m = 1; m <= 26; ++m)
+    for (const int64_t n :
+         {int64_t{1}, lanes - 1, lanes, lanes + 1, 2 * lanes, 3 * lanes - 2, 4 * lanes, 4 * lanes + 1, 5 * lanes + 3})
+      check_all(m, m % 5 + 1, n);
+}
+
 }  // namespace weft::testing

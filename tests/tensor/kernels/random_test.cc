@@ -31,7 +31,7 @@ template <class Kernel> std::vector<double> drawn(const Shape& shape, DType dtyp
   return values;
 }
 
-TEST(RandomKernels, uniform_is_the_stream_of_its_key) {
+TEST(RandomKernels, UniformIsTheStreamOfItsKey) {
   for (const Shape& shape : std::vector<Shape>{{}, {0}, {1003}, {7, 9}, {33, 70}, {2, 3, 5, 7}}) {
     for (const Layout layout : kDistinctLayouts) {
       const auto single = drawn(shape, f32, layout, uniform), wide = drawn(shape, f64, layout, uniform);
@@ -46,7 +46,7 @@ TEST(RandomKernels, uniform_is_the_stream_of_its_key) {
   }
 }
 
-TEST(RandomKernels, same_bits_in_any_memory_order_and_at_any_thread_count) {
+TEST(RandomKernels, SameBitsInAnyMemoryOrderAndAtAnyThreadCount) {
   const int before = num_threads();
   std::vector<std::vector<double>> runs;
   for (const int threads : {1, 2, 3}) {
@@ -58,7 +58,7 @@ TEST(RandomKernels, same_bits_in_any_memory_order_and_at_any_thread_count) {
   for (const auto& run : runs) EXPECT_EQ(run, runs[0]);
 }
 
-TEST(RandomKernels, moments) {
+TEST(RandomKernels, Moments) {
   constexpr int64_t kCount = 1 << 20;
   for (const DType dtype : kFloatingDtypes) {
     const auto u = drawn({kCount}, dtype, Layout::row_major, uniform);
@@ -81,7 +81,7 @@ TEST(RandomKernels, moments) {
   }
 }
 
-TEST(RandomKernels, randint_covers_its_range_evenly) {
+TEST(RandomKernels, RandintCoversItsRangeEvenly) {
   for (const DType dtype : {i64, i32, i16, i8, f32}) {
     const auto x = drawn({70000}, dtype, Layout::row_major, [](const Operand& out) { randint(-3, 4, out); });
     std::vector<int> counts(7);
@@ -106,7 +106,7 @@ uint64_t wide_bits(int64_t index) {
 }
 
 // What a seed gave ever since: 64 bits, times the range, over 2^64.
-TEST(RandomKernels, randint_and_randperm_scale_the_stream) {
+TEST(RandomKernels, RandintAndRandpermScaleTheStream) {
   __extension__ using Wide = unsigned __int128;
   constexpr int64_t kCount = 1000;
   const View view = View::contiguous({kCount});
@@ -126,7 +126,7 @@ TEST(RandomKernels, randint_and_randperm_scale_the_stream) {
   EXPECT_EQ(x, want);
 }
 
-TEST(RandomKernels, randperm_is_a_permutation_and_none_is_favored) {
+TEST(RandomKernels, RandpermIsAPermutationAndNoneIsFavored) {
   for (const int64_t count : {0, 1, 2, 1000}) {
     auto x = drawn({count}, i64, Layout::row_major, [](const Operand& out) { randperm(kKey, out); });
     std::sort(x.begin(), x.end());
@@ -141,7 +141,7 @@ TEST(RandomKernels, randperm_is_a_permutation_and_none_is_favored) {
   EXPECT_EQ(std::count(counts.begin(), counts.end(), 0), 21);
 }
 
-TEST(RandomKernels, dropout_drops_the_same_elements_for_the_same_key) {
+TEST(RandomKernels, DropoutDropsTheSameElementsForTheSameKey) {
   const Shape shape = {50, 60, 20};
   Random random(2);
   for (const DType dtype : kFloatingDtypes) {
@@ -165,7 +165,7 @@ TEST(RandomKernels, dropout_drops_the_same_elements_for_the_same_key) {
   }
 }
 
-TEST(RandomKernels, refuse_integers_where_only_reals_make_sense) {
+TEST(RandomKernels, RefuseIntegersWhereOnlyRealsMakeSense) {
   const View view;
   int64_t x = 0;
   EXPECT_THROW(uniform({&x, &view, i64}), DtypeError);

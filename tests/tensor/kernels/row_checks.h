@@ -32,8 +32,8 @@ inline Shape kept_shape(Shape shape, const IntList& axes) {
 
 /// The elements of `x`, which is absent where it is not `given`.
 inline reference::Array values_of(const AnyArray& x, bool given = true) {
-  reference::Array out{x.shape(), {}, !given};
-  for_each_index(x.shape(), [&](const IntList& index) { out.values.push_back(x.get(index)); });
+  reference::Array out = reference::build(x.shape(), [&](const reference::Index& i) { return x.get(i); });
+  out.absent = !given;
   return out;
 }
 

@@ -46,7 +46,7 @@ template <class C, class T> void expect_parts() {
 
 template <class C, class... T> void expect_parts_of_all() { (expect_parts<C, T>(), ...); }
 
-TEST(Simd, parts_of_registers) {
+TEST(Simd, PartsOfRegisters) {
   expect_parts_of_all<float, float, BFloat16, Float16, uint8_t, int32_t>();
   expect_parts_of_all<double, double, float, BFloat16, Float16, int64_t>();
   expect_parts_of_all<int32_t, int32_t, int16_t, int8_t>();

@@ -63,7 +63,7 @@ template <class F, class G> void sweep(const char* name, F f, G want, double all
   sweep(                     \
       #function, [](Doubles x) { return vmath::function(x); }, [](long double x) { return std::function(x); })
 
-TEST(VectorLibrary, exponentials_and_logarithms) {
+TEST(VectorLibrary, ExponentialsAndLogarithms) {
   WEFT_SWEEP(exp2);
   WEFT_SWEEP(expm1);
   WEFT_SWEEP(log);
@@ -72,7 +72,7 @@ TEST(VectorLibrary, exponentials_and_logarithms) {
   WEFT_SWEEP(log10);
 }
 
-TEST(VectorLibrary, trigonometric_and_hyperbolic) {
+TEST(VectorLibrary, TrigonometricAndHyperbolic) {
   WEFT_SWEEP(sin);
   WEFT_SWEEP(cos);
   WEFT_SWEEP(tan);
@@ -87,12 +87,12 @@ TEST(VectorLibrary, trigonometric_and_hyperbolic) {
   WEFT_SWEEP(atanh);
 }
 
-TEST(VectorLibrary, error_functions) {
+TEST(VectorLibrary, ErrorFunctions) {
   WEFT_SWEEP(erf);
   WEFT_SWEEP(erfc);
 }
 
-TEST(VectorLibrary, functions_of_two) {
+TEST(VectorLibrary, FunctionsOfTwo) {
   const double special[] = {0.0, -0.0, kInf, -kInf, std::nan(""), 1, -1, 5e-324, 1.7e308, 2, -2, 3, 0.5, -7.5, 1e22};
   const auto at = [](auto f, double a, double b) { return f(vmath::splat<Doubles>(a), vmath::splat<Doubles>(b))[0]; };
   const auto power = [](Doubles a, Doubles b) { return vmath::pow(a, b); };
@@ -113,7 +113,7 @@ TEST(VectorLibrary, functions_of_two) {
     for (int b = 0; std::pow(a, b) < 9e15 && b < 20; ++b) EXPECT_EQ(at(power, a, b), std::pow(a, b)) << a << ' ' << b;
 }
 
-TEST(VectorLibrary, exponential_and_what_is_made_of_it) {
+TEST(VectorLibrary, ExponentialAndWhatIsMadeOfIt) {
   const auto one = [](auto f, double x) { return f(vmath::splat<Doubles>(x))[0]; };
   const auto of_exp = [&](double x) { return one([](Doubles v) { return vmath::exp(v); }, x); };
   const auto of_sigmoid = [&](double x) { return one([](Doubles v) { return vmath::sigmoid(v); }, x); };
@@ -133,7 +133,7 @@ TEST(VectorLibrary, exponential_and_what_is_made_of_it) {
 }
 
 /// The op, whose error is what a step of Newton in long double would still change.
-TEST(VectorLibrary, inverse_of_the_error_function) {
+TEST(VectorLibrary, InverseOfTheErrorFunction) {
   std::vector<double> y;
   for (int i = -2000; i <= 2000; ++i) y.push_back(i / 2000.5);
   for (int i = 1; i <= 52; ++i) y.push_back(1 - std::exp2(-i)), y.push_back(std::exp2(-3 * i));
@@ -147,7 +147,7 @@ TEST(VectorLibrary, inverse_of_the_error_function) {
   }
 }
 
-TEST(VectorLibrary, derivatives_of_digamma) {
+TEST(VectorLibrary, DerivativesOfDigamma) {
   const auto at = [](int n, double x) { return vmath::Polygamma(n)(vmath::splat<Doubles>(x))[0]; };
   for (int n : {1, 2, 3, 5, 9})
     for (int i = 0; i < 200; ++i) {

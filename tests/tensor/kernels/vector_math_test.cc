@@ -71,7 +71,7 @@ template <class F, class G> void sweep_registers(const char* name, F f, G want) 
       name, [&](const float* x, float* y) { by_registers(f, x, y); }, want, 1);
 }
 
-TEST(VectorMath, exponentials_and_logarithms) {
+TEST(VectorMath, ExponentialsAndLogarithms) {
   sweep(
       "exp", [](auto x) { return vmath::exp(x); }, [](double x) { return std::exp(x); });
   sweep(
@@ -80,7 +80,7 @@ TEST(VectorMath, exponentials_and_logarithms) {
       "log1p", [](auto x) { return vmath::log1p(x); }, [](double x) { return std::log1p(x); });
 }
 
-TEST(VectorMath, more_exponentials_and_logarithms) {
+TEST(VectorMath, MoreExponentialsAndLogarithms) {
   sweep(
       "exp2", [](auto x) { return vmath::exp2(x); }, [](double x) { return std::exp2(x); });
   sweep(
@@ -96,7 +96,7 @@ TEST(VectorMath, more_exponentials_and_logarithms) {
       "log10", [](auto x) { return vmath::log10(x); }, [](double x) { return std::log10(x); }, kAllowed);
 }
 
-TEST(VectorMath, hyperbolic_functions_and_angles) {
+TEST(VectorMath, HyperbolicFunctionsAndAngles) {
   sweep(
       "sinh", [](auto x) { return vmath::sinh(x); }, [](double x) { return std::sinh(x); });
   sweep(
@@ -108,7 +108,7 @@ TEST(VectorMath, hyperbolic_functions_and_angles) {
       [](double x) { return std::tan(x); }, 3, vmath::kTrigonometricLimit);
 }
 
-TEST(VectorMath, sigmoid_family) {
+TEST(VectorMath, SigmoidFamily) {
   sweep(
       "tanh", [](auto x) { return vmath::tanh(x); }, [](double x) { return std::tanh(x); });
   sweep(
@@ -120,7 +120,7 @@ TEST(VectorMath, sigmoid_family) {
       "erf", [](auto x) { return vmath::erf(x); }, [](double x) { return std::erf(x); });
 }
 
-TEST(VectorMath, sine_and_cosine) {
+TEST(VectorMath, SineAndCosine) {
   sweep_with(
       "sin", [](const float* x, float* y) { one_by_one([](float v) { return vmath::sin_quarter(v, 0); }, x, y); },
       [](double x) { return std::sin(x); }, 2, vmath::kTrigonometricLimit);
@@ -142,7 +142,7 @@ double inverse_erf(double x) {
   return std::copysign(low, x);
 }
 
-TEST(VectorMath, sine_and_cosine_of_registers) {
+TEST(VectorMath, SineAndCosineOfRegisters) {
   sweep_registers(
       "sin", [](auto x) { return vmath::sine<0>(x); }, [](double x) { return std::sin(x); });
   sweep_registers(
@@ -150,7 +150,7 @@ TEST(VectorMath, sine_and_cosine_of_registers) {
 }
 
 /// A lane's bits do not depend on the other lanes, which may need more careful ways.
-TEST(VectorMath, sine_of_a_lane_is_its_own) {
+TEST(VectorMath, SineOfALaneIsItsOwn) {
   using V = simd::Vec<float>;
   for (const float x : {1e-30f, 0.7f, 3.0f, 1e6f, 2e6f, 1e9f, 1e12f}) {
     const V alone = vmath::splat<V>(x), want = vmath::sine<0>(alone);
@@ -162,7 +162,7 @@ TEST(VectorMath, sine_of_a_lane_is_its_own) {
   }
 }
 
-TEST(VectorMath, inverse_functions_and_erfc) {
+TEST(VectorMath, InverseFunctionsAndErfc) {
   sweep(
       "asin", [](auto x) { return vmath::asin(x); }, [](double x) { return std::asin(x); }, 1);
   sweep(
@@ -195,7 +195,7 @@ long double naive_scaled_bessel_i(int order, double x) {
 }
 
 /// Above zero: below, lgamma and digamma have zeros, near which no double has more than its absolute precision.
-TEST(VectorMath, special_functions) {
+TEST(VectorMath, SpecialFunctions) {
   const auto sweep_registers = [](const char* name, auto f, auto want) {
     sweep_with(
         name, [&](const float* x, float* y) { by_registers(f, x, y); },
@@ -222,7 +222,7 @@ TEST(VectorMath, special_functions) {
       "i1e", [](auto x) { return vmath::bessel_i<1, true>(x); }, scaled(1));
 }
 
-TEST(VectorMath, gamma_functions_near_and_below_zeros) {
+TEST(VectorMath, GammaFunctionsNearAndBelowZeros) {
   const auto one = [](auto f, float x) { return f(vmath::splat<simd::Vec<float>>(x))[0]; };
   const auto of_gamma = [&](float x) { return one([](auto v) { return vmath::lgamma(v); }, x); };
   const auto of_digamma = [&](float x) { return one([](auto v) { return vmath::digamma(v); }, x); };
@@ -251,7 +251,7 @@ TEST(VectorMath, gamma_functions_near_and_below_zeros) {
   EXPECT_TRUE(std::signbit(one([](auto v) { return vmath::bessel_i<1, false>(v); }, -0.0f)));
 }
 
-TEST(VectorMath, angle_of_two) {
+TEST(VectorMath, AngleOfTwo) {
   const float special[] = {0, -0.0f, 1, -1, 0.4142f, 0.4143f, 1e-40f, 3e38f, kInf, -kInf, std::nanf("")};
   const auto angle = [](float y, float x) {
     return vmath::atan2(vmath::splat<simd::Vec<float>>(y), vmath::splat<simd::Vec<float>>(x))[0];
@@ -272,7 +272,7 @@ TEST(VectorMath, angle_of_two) {
   }
 }
 
-TEST(VectorMath, normal_distribution) {
+TEST(VectorMath, NormalDistribution) {
   const auto& below = kernels::cpu::normal_below();
   const auto& slope = kernels::cpu::gelu_slope();
   for (int i = -40 * 1024; i < 40 * 1024; ++i) {
@@ -305,7 +305,7 @@ template <class F> float special(F f, float x) {
   return one;
 }
 
-TEST(VectorMath, special_values) {
+TEST(VectorMath, SpecialValues) {
   const auto of_exp = [](float x) { return special([](auto v) { return vmath::exp(v); }, x); };
   const auto of_log = [](float x) { return special([](auto v) { return vmath::log(v); }, x); };
   const auto of_log1p = [](float x) { return special([](auto v) { return vmath::log1p(v); }, x); };

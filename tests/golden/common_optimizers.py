@@ -1,4 +1,7 @@
-"""Golden trajectories of optimizers and schedules: python3 tests/golden/optim.py > tests/optim/golden_values.h"""
+"""Golden trajectories of SGD, Adam, AdamW and RMSprop, and rates of common schedules.
+
+python3 tests/golden/common_optimizers.py > tests/optim/common_optimizer_values.h
+"""
 
 import torch
 from torch import optim
@@ -87,4 +90,5 @@ rates(
     cls=optim.Adam,
 )
 
-print(header("optim.py", "Trajectories of optimizers and rates of schedules", "kGolden", values))
+what = "Trajectories of SGD, Adam, AdamW and RMSprop, rates of common schedules"
+print(header("common_optimizers.py", what, "kGolden", values))

@@ -1,4 +1,7 @@
-"""Golden values of layers and losses: python3 tests/golden/nn.py > tests/nn/golden_values.h"""
+"""Golden values of common layers and losses in their usual configurations; layers.py has the others.
+
+python3 tests/golden/common_layers.py > tests/nn/common_layers_values.h
+"""
 
 import torch
 from torch import nn
@@ -126,4 +129,4 @@ for reduction in ("none", "mean", "sum"):
 loss("cross_entropy_images", lambda x: F.cross_entropy(x, images), (2, 3, 2, 3))
 loss("nll_images", lambda x: F.nll_loss(x, images), (2, 3, 2, 3))
 
-print(header("nn.py", "Sums of results and gradients of layers and losses", "kGolden", values))
+print(header("common_layers.py", "Sums of results and gradients of common layers and losses", "kGolden", values))

@@ -1,5 +1,5 @@
-// Sums of results and gradients of layers and losses: made by tests/golden/nn.py with PyTorch 2.13.0. Not edited by
-// hand.
+// Sums of results and gradients of common layers and losses: made by tests/golden/common_layers.py with PyTorch 2.13.0.
+// Not edited by hand.
 #pragma once
 
 #include "tests/golden.h"

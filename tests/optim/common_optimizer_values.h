@@ -1,5 +1,5 @@
-// Trajectories of optimizers and rates of schedules: made by tests/golden/optim.py with PyTorch 2.13.0. Not edited by
-// hand.
+// Trajectories of SGD, Adam, AdamW and RMSprop, rates of common schedules: made by tests/golden/common_optimizers.py
+// with PyTorch 2.13.0. Not edited by hand.
 #pragma once
 
 #include "tests/golden.h"

@@ -1,4 +1,5 @@
-// Results and gradients of every layer and loss against PyTorch, in f64. tests/golden/nn.py makes the values.
+// Results and gradients of common layers and losses in their usual configurations against PyTorch, in f64.
+// tests/golden/common_layers.py makes the values. Other layers: the other golden tests of this folder.
 #include <gtest/gtest.h>
 
 #include "autograd/leaf.h"
@@ -9,8 +10,8 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
+#include "tests/nn/common_layers_values.h"
 #include "tests/nn/golden_parts.h"
-#include "tests/nn/golden_values.h"
 #include "tests/wave.h"
 
 namespace weft::nn {
@@ -34,12 +35,12 @@ template <class M> void check_layer(const std::string& name, M module, const Sha
   backward(name, module(x), inputs);
 }
 
-TEST(Golden, Linear) {
+TEST(CommonLayers, Linear) {
   check_layer("linear", Linear(5, 3), {4, 5});
   check_layer("linear_no_bias", Linear(5, 3, false), {2, 3, 5});
 }
 
-TEST(Golden, Conv2d) {
+TEST(CommonLayers, Conv2d) {
   check_layer("conv",
               Conv2d({.in_channels = 4, .out_channels = 6, .kernel_size = 3, .stride = 2, .padding = 1, .groups = 2}),
               {2, 4, 7, 6});
@@ -54,14 +55,14 @@ TEST(Golden, Conv2d) {
               {2, 2, 6, 5});
 }
 
-TEST(Golden, LayerNorm) { check_layer("layer_norm", LayerNorm({4, 5}), {3, 4, 5}); }
+TEST(CommonLayers, LayerNorm) { check_layer("layer_norm", LayerNorm({4, 5}), {3, 4, 5}); }
 
-TEST(Golden, Pool) {
+TEST(CommonLayers, Pool) {
   check_layer("max_pool", MaxPool2d({.kernel_size = 3, .stride = 2, .padding = 1}), {2, 3, 7, 6});
   check_layer("avg_pool", AvgPool2d({.kernel_size = 2, .stride = 1, .padding = 1}), {2, 3, 4, 5});
 }
 
-TEST(Golden, Activations) {
+TEST(CommonLayers, Activations) {
   const Shape shape = {5, 7};
   check_layer("relu", ReLU(), shape, 3);
   check_layer("leaky_relu", LeakyReLU(0.1), shape, 3);
@@ -75,7 +76,7 @@ TEST(Golden, Activations) {
   check_layer("log_softmax", LogSoftmax(0), shape, 3);
 }
 
-TEST(Golden, Embedding) {
+TEST(CommonLayers, Embedding) {
   Embedding table({.num_embeddings = 7, .embedding_dim = 4, .padding_idx = 2});
   fill_parameters(table);
   backward("embedding", table(tensor({{1, 2, 6}, {2, 1, 0}})), table.named_parameters());
@@ -97,14 +98,14 @@ template <class M> void check_batch_norm(const std::string& name, M module, cons
   EXPECT_EQ(module.get_buffer("num_batches_tracked").template item<int64_t>(), 2);
 }
 
-TEST(Golden, BatchNorm) {
+TEST(CommonLayers, BatchNorm) {
   check_batch_norm("batch_norm_1d", BatchNorm1d(3), {6, 3});
   check_batch_norm("batch_norm_1d_length", BatchNorm1d({.num_features = 3, .eps = 1e-3, .momentum = 0.3}), {4, 3, 5});
   check_batch_norm("batch_norm_2d", BatchNorm2d(3), {2, 3, 4, 5});
   check_batch_norm("batch_norm_average", BatchNorm2d({.num_features = 3, .momentum = std::nullopt}), {2, 3, 4, 5});
 }
 
-TEST(Golden, BasicBlock) {
+TEST(CommonLayers, BasicBlock) {
   check_layer("basic_block", BasicBlock(3, 3), {2, 3, 5, 4});
   check_layer("basic_block_down", BasicBlock(2, 4, 2), {2, 2, 5, 4});
 }
@@ -120,7 +121,7 @@ struct SelfAttention : Module {
   Tensor operator()(const Tensor& x) const { return inner.forward(x, {.causal = causal}); }
 };
 
-TEST(Golden, SelfAttention) {
+TEST(CommonLayers, SelfAttention) {
   check_layer("self_attention", SelfAttention({.embed_dim = 6, .num_heads = 2}, false), {2, 5, 6});
   check_layer("self_attention_causal", SelfAttention({.embed_dim = 6, .num_heads = 2, .bias = false}, true), {2, 5, 6});
 }
@@ -130,7 +131,7 @@ std::vector<NamedTensor> queries(const Shape& query, const Shape& key, const Sha
       {"query", parameter(wave(query, 0))}, {"key", parameter(wave(key, 0.2))}, {"value", parameter(wave(value, 0.4))}};
 }
 
-TEST(Golden, CrossAttention) {
+TEST(CommonLayers, CrossAttention) {
   MultiheadAttention attention(6, 3);
   fill_parameters(attention);
   std::vector<NamedTensor> inputs = queries({2, 3, 6}, {2, 4, 6}, {2, 4, 6});
@@ -139,7 +140,7 @@ TEST(Golden, CrossAttention) {
   backward("cross_attention", y, inputs);
 }
 
-TEST(Golden, TransformerEncoderLayer) {
+TEST(CommonLayers, TransformerEncoderLayer) {
   using Options = TransformerEncoderLayerOptions;
   const Options post{.d_model = 6, .nhead = 2, .dim_feedforward = 8, .dropout = 0};
   Options pre = post;
@@ -149,7 +150,7 @@ TEST(Golden, TransformerEncoderLayer) {
   check_layer("encoder_pre", TransformerEncoderLayer(pre), {2, 5, 6});
 }
 
-TEST(Golden, ScaledDotProductAttention) {
+TEST(CommonLayers, ScaledDotProductAttention) {
   const auto check = [](const std::string& name, const AttentionOptions& options) {
     const std::vector<NamedTensor> in = queries({2, 3, 5, 2}, {2, 3, 4, 2}, {2, 3, 4, 3});
     backward("attention_" + name, scaled_dot_product_attention(in[0].tensor, in[1].tensor, in[2].tensor, options), in);
@@ -199,11 +200,11 @@ TEST_P(Losses, OfNumbers) {
   check_loss(named("bce_weighted"), {4, 3}, 2, [&](const Tensor& x) { return bce_with_logits(x, p, weighted); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Losses,
+INSTANTIATE_TEST_SUITE_P(CommonLayers, Losses,
                          ::testing::Values(std::pair{"none", Reduction::none}, std::pair{"mean", Reduction::mean},
                                            std::pair{"sum", Reduction::sum}));
 
-TEST(Golden, LossesOfImages) {
+TEST(CommonLayers, LossesOfImages) {
   const Tensor targets = tensor({{{0, 1, 2}, {2, 1, 0}}, {{1, 1, 1}, {0, 2, 0}}});
   check_loss("cross_entropy_images", {2, 3, 2, 3}, 2, [&](const Tensor& x) { return cross_entropy(x, targets); });
   check_loss("nll_images", {2, 3, 2, 3}, 2, [&](const Tensor& x) { return nll_loss(x, targets); });

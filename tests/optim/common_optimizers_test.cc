@@ -1,10 +1,11 @@
-// Trajectories and rates against PyTorch's, in f64. tests/golden/optim.py makes the values.
+// Trajectories of SGD, Adam, AdamW and RMSprop, and rates of common schedules, against PyTorch's, in f64.
+// tests/golden/common_optimizers.py makes the values. Others: trajectory_test.cc and schedule_test.cc.
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "optim/optim.h"
-#include "tests/optim/golden_values.h"
+#include "tests/optim/common_optimizer_values.h"
 #include "tests/optim/problem.h"
 
 namespace weft::optim {
@@ -29,7 +30,7 @@ template <class O, class Options> void check(const std::string& name, const Opti
   check(name, problem, optimizer);
 }
 
-TEST(Golden, Sgd) {
+TEST(CommonOptimizers, Sgd) {
   check<SGD>("sgd", SGDOptions{.lr = 0.1});
   check<SGD>("sgd_decay", SGDOptions{.lr = 0.1, .weight_decay = 0.05});
   check<SGD>("sgd_momentum", SGDOptions{.lr = 0.1, .momentum = 0.9});
@@ -38,7 +39,7 @@ TEST(Golden, Sgd) {
   check<SGD>("sgd_maximize", SGDOptions{.lr = 0.01, .momentum = 0.5, .weight_decay = 0.1, .maximize = true});
 }
 
-TEST(Golden, Adam) {
+TEST(CommonOptimizers, Adam) {
   check<Adam>("adam", AdamOptions{.lr = 0.05});
   check<Adam>("adam_decay", AdamOptions{.lr = 0.05, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .weight_decay = 0.1});
   check<Adam>("adam_amsgrad", AdamOptions{.lr = 0.05, .weight_decay = 0.01, .amsgrad = true});
@@ -49,14 +50,14 @@ TEST(Golden, Adam) {
   check<AdamW>("adamw_amsgrad", AdamWOptions{.lr = 0.05, .amsgrad = true});
 }
 
-TEST(Golden, RMSprop) {
+TEST(CommonOptimizers, RMSprop) {
   check<RMSprop>("rmsprop", RMSpropOptions{.lr = 0.01});
   check<RMSprop>("rmsprop_momentum", RMSpropOptions{.lr = 0.01, .alpha = 0.9, .momentum = 0.9});
   check<RMSprop>("rmsprop_centered", RMSpropOptions{.lr = 0.01, .weight_decay = 0.02, .centered = true});
   check<RMSprop>("rmsprop_all", RMSpropOptions{.lr = 0.005, .eps = 1e-4, .momentum = 0.5, .centered = true});
 }
 
-TEST(Golden, Groups) {
+TEST(CommonOptimizers, Groups) {
   const Problem problem;
   SGD optimizer({{.parameters = {problem.a}, .weight_decay = 0.1}, {.parameters = {problem.b}, .lr = 0.3}},
                 {.lr = 0.1, .momentum = 0.9});
@@ -85,7 +86,7 @@ template <class S, class Options> void check_schedule(const std::string& name, c
   check_rates(name, optimizer, schedule);
 }
 
-TEST(Golden, Schedules) {
+TEST(CommonOptimizers, Schedules) {
   check_schedule<StepLR>("step_lr", StepOptions{.every = 7, .gamma = 0.5});
   check_schedule<CosineAnnealingLR>("cosine", CosineOptions{.steps = 40, .min_lr = 0.01});
   check_schedule<LinearWarmup>("linear_warmup", WarmupOptions{.steps = 20});
@@ -93,7 +94,7 @@ TEST(Golden, Schedules) {
                                WarmupOptions{.steps = 10, .start_factor = 0.1, .then = cosine_curve({.steps = 50})});
 }
 
-TEST(Golden, OneCycle) {
+TEST(CommonOptimizers, OneCycle) {
   Tensor w = parameter(zeros({1}));
   w.set_grad(zeros({1}));
   SGD sgd({w}, {.lr = 0.4, .momentum = 0.9});

@@ -1,4 +1,5 @@
-// Norms and losses against PyTorch, in f64. tests/golden/layers.py makes the values; golden_test.cc has the first ones.
+// Losses against PyTorch, in f64. tests/golden/losses.py makes the values. Common ones: common_layers_golden_test.cc;
+// further options: loss_configurations_test.cc.
 #include <gtest/gtest.h>
 
 #include "nn/nn.h"
@@ -13,90 +14,7 @@ namespace {
 
 using testing::wave;
 
-TEST(LayersGolden, GroupNorms) {
-  check_module("group_norm", GroupNorm(2, 6), {2, 6, 3, 4});
-  check_module("group_norm_rows", GroupNorm(3, 6), {4, 6});
-  check_module("group_norm_one", GroupNorm({.num_groups = 1, .num_channels = 4, .eps = 1e-2}), {2, 4, 5});
-  check_module("group_norm_plain", GroupNorm({.num_groups = 4, .num_channels = 4, .affine = false}), {2, 4, 5});
-}
-
-TEST(LayersGolden, InstanceNorms) {
-  check_module("instance_norm_1d", InstanceNorm1d(3), {2, 3, 5});
-  check_module("instance_norm_2d", InstanceNorm2d({.num_features = 3, .eps = 1e-3, .affine = true}), {2, 3, 4, 5});
-  check_module("instance_norm_3d", InstanceNorm3d({.num_features = 2, .affine = true}), {2, 2, 3, 2, 4});
-  check_module("instance_norm_single", InstanceNorm1d(3), {3, 5});
-}
-
-template <class M> void check_tracked(const std::string& name, M module, const Shape& shape) {
-  check_module(name, module, {shape}, [](M& m, const std::vector<NamedTensor>& x) { return m(x[0].tensor); });
-  (void)module(wave(shape, 1.1, 2.0) + 0.5);
-  expect_golden(name + ".running_mean", module.get_buffer("running_mean"));
-  expect_golden(name + ".running_var", module.get_buffer("running_var"));
-  expect_golden(name + ".num_batches_tracked", module.get_buffer("num_batches_tracked").to(f64));
-  module.eval();
-  expect_golden(name + ".eval", module(wave(shape, 0.3)));
-}
-
-TEST(LayersGolden, RunningStatistics) {
-  check_tracked("instance_norm_tracked",
-                InstanceNorm2d({.num_features = 3, .momentum = 0.3, .affine = true, .track_running_stats = true}),
-                {2, 3, 4, 5});
-  check_tracked("batch_norm_3d", BatchNorm3d(3), {2, 3, 2, 4, 3});
-}
-
-TEST(LayersGolden, RmsNorms) {
-  check_module("rms_norm", RMSNorm(5), {3, 4, 5});
-  check_module("rms_norm_axes", RMSNorm(RMSNormOptions{.normalized_shape = {4, 5}, .eps = 1e-2}), {3, 4, 5});
-  check_module("rms_norm_plain", RMSNorm(RMSNormOptions{.normalized_shape = {6}, .affine = false}), {2, 6});
-  check_module("rms_norm_row", RMSNorm(RMSNormOptions{.normalized_shape = {7}, .eps = 1e-5}), {7});
-}
-
-TEST(LayersGolden, LocalResponseNorms) {
-  check_module("local_response_norm", LocalResponseNorm(2), {2, 4, 3});
-  check_module("local_response_norm_3", LocalResponseNorm({.size = 3, .alpha = 0.5, .beta = 0.6, .k = 1.5}),
-               {2, 5, 3, 2});
-  check_module("local_response_norm_5", LocalResponseNorm({.size = 5, .alpha = 0.1}), {2, 7, 3});
-  check_module("local_response_norm_1", LocalResponseNorm({.size = 1, .alpha = 1.0}), {2, 4, 3});
-}
-
-TEST(LayersGolden, WeightNorm) {
-  for (const int64_t dim : {0, 1}) {
-    const Tensor v = parameter(wave({3, 4}, 0.3));
-    const Tensor g = parameter(wave(dim == 0 ? Shape{3, 1} : Shape{1, 4}, 0.5) + 2);
-    check_backward("weight_norm_" + std::to_string(dim), weight_norm(v, g, dim), {{"v", v}, {"g", g}});
-  }
-}
-
-/// M in training, in evaluation, and the vectors it keeps, which begin as waves.
-template <class M> void check_computed(const std::string& name, M module, const Shape& shape) {
-  module.to(f64);
-  std::vector<NamedTensor> vectors;
-  for (const NamedTensor& buffer : module.buffers()) {
-    if (!buffer.name.starts_with("parametrizations")) continue;
-    NoGrad guard;
-    Tensor(buffer.tensor).copy_(wave(buffer.tensor.shape(), buffer.name.ends_with("_u") ? 0.8 : 0.2));
-    vectors.push_back(buffer);
-  }
-  check_module(name, module, {shape}, [](M& m, const std::vector<NamedTensor>& x) { return m(x[0].tensor); });
-  for (const NamedTensor& vector : vectors) expect_golden(name + "." + vector.name, vector.tensor);
-  module.eval();
-  expect_golden(name + ".eval", module(wave(shape, 0.6)));
-}
-
-TEST(LayersGolden, ComputedWeights) {
-  check_computed("weight_normed", weight_norm(Linear(4, 3)), {2, 4});
-  check_computed("weight_normed_columns", weight_norm(Linear(4, 3), {.axis = 1}), {2, 4});
-  const Conv1dOptions plain{.in_channels = 4, .out_channels = 3, .kernel_size = 2, .bias = false};
-  check_computed("weight_normed_whole", weight_norm(Conv1d(plain), {.axis = std::nullopt}), {2, 4, 5});
-  check_computed("weight_normed_bias", weight_norm(weight_norm(Conv2d(2, 3, 2)), {.name = "bias"}), {1, 2, 4, 3});
-  check_computed("spectral", spectral_norm(Linear(4, 3)), {2, 4});
-  check_computed("spectral_three", spectral_norm(Conv2d(2, 3, 2), {.n_power_iterations = 3}), {1, 2, 4, 3});
-  check_computed("spectral_transposed", spectral_norm(ConvTranspose1d(2, 3, 2)), {1, 2, 4});
-  check_computed("spectral_columns", spectral_norm(Linear(4, 3, false), {.eps = 0.5, .axis = 1}), {2, 4});
-  check_computed("spectral_row", spectral_norm(PReLU(3)), {2, 3});
-}
-
-class FurtherLosses : public ::testing::TestWithParam<std::pair<std::string, Reduction>> {
+class LossesOfEachReduction : public ::testing::TestWithParam<std::pair<std::string, Reduction>> {
  protected:
   Reduction reduction() const { return GetParam().second; }
   /// loss(x, x1, ...) of waves of these shapes.
@@ -108,7 +26,7 @@ class FurtherLosses : public ::testing::TestWithParam<std::pair<std::string, Red
   const Tensor p = sigmoid(wave({4, 3}, 0.2));
 };
 
-TEST_P(FurtherLosses, OfDistributions) {
+TEST_P(LossesOfEachReduction, OfDistributions) {
   const Reduction r = reduction();
   const Tensor t = abs(wave({4, 3}, 0.7, 2.0));
   check("kl_div", {{4, 3}}, [&](const In& x) { return kl_div(x[0].tensor, p, {.reduction = r}); });
@@ -138,7 +56,7 @@ TEST_P(FurtherLosses, OfDistributions) {
   });
 }
 
-TEST_P(FurtherLosses, OfDistances) {
+TEST_P(LossesOfEachReduction, OfDistances) {
   const Reduction r = reduction();
   const Tensor signs = tensor({1.0, -1.0, -1.0, 1.0}, f64);
   const Tensor matrix = tensor({{1.0, -1.0, 1.0}, {-1.0, -1.0, 1.0}, {1.0, 1.0, 1.0}, {-1.0, 1.0, -1.0}}, f64);
@@ -170,7 +88,7 @@ TEST_P(FurtherLosses, OfDistances) {
   });
 }
 
-TEST_P(FurtherLosses, OfSeveralClasses) {
+TEST_P(LossesOfEachReduction, OfSeveralClasses) {
   const Reduction r = reduction();
   const Tensor classes = tensor({2, 0, 4, 1, 2, 3}), weight = abs(wave({5}, 2.0)) + 0.1;
   const Tensor many = tensor({{2, 0, -1, 1, 1}, {-1, 0, 1, 2, 3}, {4, 3, 2, 1, 0}, {1, -1, -1, -1, -1}});
@@ -190,7 +108,7 @@ TEST_P(FurtherLosses, OfSeveralClasses) {
   });
 }
 
-TEST_P(FurtherLosses, OfSequences) {
+TEST_P(LossesOfEachReduction, OfSequences) {
   const Reduction r = reduction();
   check("ctc", {{7, 3, 5}}, [&](const In& x) {
     return ctc_loss(log_softmax(x[0].tensor, -1), tensor({{1, 2, 2}, {3, 1, 4}, {2, 0, 0}}), tensor({7, 6, 5}),
@@ -202,11 +120,11 @@ TEST_P(FurtherLosses, OfSequences) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(LayersGolden, FurtherLosses,
+INSTANTIATE_TEST_SUITE_P(LossGolden, LossesOfEachReduction,
                          ::testing::Values(std::pair{"none", Reduction::none}, std::pair{"mean", Reduction::mean},
                                            std::pair{"sum", Reduction::sum}));
 
-TEST(LayersGolden, LossesOfBatches) {
+TEST(LossGolden, LossesOfBatches) {
   const Tensor soft = softmax(wave({2, 3, 2, 2}, 0.4), 1), x = parameter(wave({2, 3, 2, 2}, 0.3, 2));
   check_backward("soft_targets_images", cross_entropy(x, soft), {{"x", x}});
   const Tensor y = parameter(wave({4, 3}, 0.3, 2));
