@@ -14,7 +14,7 @@ void Auc::update(const Tensor& scores, const Tensor& labels) {
   const Tensor flat = reshape(scores.detach().to(Device::cpu()), {scores.numel()}).to(f64);
   const Tensor kinds = reshape(labels.detach().to(Device::cpu()), {labels.numel()}).to(f64);
   if (any(logical_and(kinds != 0, kinds != 1)).item<bool>()) throw Error("a label is neither 0 nor 1");
-  check_no_nan(flat);
+  detail::check_no_nan(flat);
   scores_.push_back(flat.clone());
   labels_.push_back(kinds.to(i64));
 }

@@ -23,10 +23,10 @@ ConfusionMatrix::ConfusionMatrix(int64_t classes, const ClassOptions& options) :
 
 void ConfusionMatrix::update(const Tensor& predictions, const Tensor& labels) {
   ErrorFrame frame("ConfusionMatrix", predictions, labels);
-  const Pairs pairs = pairs_of(predictions, labels, options_.ignore_index);
+  const detail::Pairs pairs = detail::pairs_of(predictions, labels, options_.ignore_index);
   const int64_t classes = matrix_.size(0);
-  check_classes(pairs.labels, classes, "label");
-  check_classes(pairs.predicted, classes, "prediction");
+  detail::check_classes(pairs.labels, classes, "label");
+  detail::check_classes(pairs.predicted, classes, "prediction");
   const Tensor counts = bincount(pairs.labels * classes + pairs.predicted, {}, classes * classes);
   matrix_ = matrix_ + reshape(counts, {classes, classes});  // copies of this metric keep theirs
 }

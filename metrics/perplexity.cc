@@ -8,7 +8,7 @@ namespace weft::metrics {
 
 void Perplexity::update(const Tensor& logits, const Tensor& targets) {
   ErrorFrame frame("Perplexity", logits, targets);
-  const Pairs pairs = scores_of(logits, targets, options_.ignore_index);
+  const detail::Pairs pairs = detail::scores_of(logits, targets, options_.ignore_index);
   const DType dtype = is_half_precision(logits.dtype()) ? f32 : logits.dtype();
   const Tensor chosen = gather(log_softmax(pairs.predicted, 1, dtype), 1, unsqueeze(pairs.labels, 1));
   loss_ -= sum(chosen.to(f64)).item<double>();

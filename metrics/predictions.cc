@@ -18,7 +18,7 @@ void check_labels(const Tensor& labels) {
     throw DtypeError(text("labels are classes, integers, not ", labels.dtype()));
 }
 
-Pairs without_ignored(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
+detail::Pairs without_ignored(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
   const Tensor kept = labels != ignore_index;
   return {rows_where(predictions, kept), rows_where(labels, kept)};
 }
@@ -29,7 +29,7 @@ Tensor flat_labels(const Tensor& labels) {
 }
 
 /// Scores and labels of the pairs that are not ignored, whatever the labels are.
-Pairs kept_scores(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
+detail::Pairs kept_scores(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
   bool fits = predictions.rank() == labels.rank() + 1 && labels.rank() > 0 && predictions.size(0) == labels.size(0);
   for (int64_t i = 1; fits && i < labels.rank(); ++i) fits = predictions.size(i + 1) == labels.size(i);
   if (!fits)
@@ -43,7 +43,7 @@ Pairs kept_scores(const Tensor& predictions, const Tensor& labels, int64_t ignor
 
 }  // namespace
 
-void check_classes(const Tensor& list, int64_t classes, const char* what) {
+void detail::check_classes(const Tensor& list, int64_t classes, const char* what) {
   if (list.numel() == 0) return;
   for (const Tensor& extreme : {min(list), max(list)}) {
     const int64_t value = extreme.item<int64_t>();
@@ -52,30 +52,30 @@ void check_classes(const Tensor& list, int64_t classes, const char* what) {
   }
 }
 
-void check_no_nan(const Tensor& scores) {
+void detail::check_no_nan(const Tensor& scores) {
   if (any(isnan(scores)).item<bool>()) throw Error("a score is NaN");
 }
 
-Pairs scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
-  Pairs pairs = kept_scores(predictions, labels, ignore_index);
-  check_classes(pairs.labels, pairs.predicted.size(1), "label");
+detail::Pairs detail::scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
+  detail::Pairs pairs = kept_scores(predictions, labels, ignore_index);
+  detail::check_classes(pairs.labels, pairs.predicted.size(1), "label");
   return pairs;
 }
 
-Pairs pairs_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
+detail::Pairs detail::pairs_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
   if (predictions.shape() == labels.shape()) {
     if (!is_integer(predictions.dtype()) && predictions.dtype() != boolean)
       throw DtypeError(text("predictions of the labels' shape are classes, integers, not ", predictions.dtype(),
                             "; scores have the classes at axis 1"));
     return without_ignored(flat_labels(predictions), flat_labels(labels), ignore_index);
   }
-  const Pairs scores = kept_scores(predictions, labels, ignore_index);
+  const detail::Pairs scores = kept_scores(predictions, labels, ignore_index);
   if (scores.predicted.size(1) == 1)
     throw ShapeError(text("scores ", predictions.shape(),
                           " are of one class, which is always the best; give the classes themselves, as in "
                           "`scores.squeeze(1) > 0`"));
-  check_classes(scores.labels, scores.predicted.size(1), "label");
-  check_no_nan(scores.predicted);
+  detail::check_classes(scores.labels, scores.predicted.size(1), "label");
+  detail::check_no_nan(scores.predicted);
   return {argmax(scores.predicted, 1), scores.labels};
 }
 

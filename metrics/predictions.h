@@ -5,7 +5,9 @@
 
 namespace weft::metrics {
 
-/// Predicted classes and labels, i64 (count), on the CPU.
+namespace detail {
+
+/// Predictions, classes as i64 (count) or scores (count, classes), and labels, i64 (count), on the CPU.
 struct Pairs {
   Tensor predicted;
   Tensor labels;
@@ -23,6 +25,8 @@ Pairs scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_
 void check_classes(const Tensor& list, int64_t classes, const char* what);
 /// Error if one of the scores is NaN.
 void check_no_nan(const Tensor& scores);
+
+}  // namespace detail
 
 /// The default of ignore_index is that of cross_entropy(): labels of padding need no option.
 inline constexpr int64_t kIgnoreIndex = -100;

@@ -11,6 +11,8 @@ namespace weft::optim {
 class Adadelta final : public OptimizerOf<AdadeltaOptions> {
  public:
   explicit Adadelta(const std::vector<Tensor>& parameters, const AdadeltaOptions& options = {});
+  explicit Adadelta(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : Adadelta(parameters, AdadeltaOptions{.lr = static_cast<double>(lr)}) {}
   explicit Adadelta(const std::vector<AdadeltaGroup>& groups, const AdadeltaOptions& options = {});
 
  private:

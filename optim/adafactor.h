@@ -13,11 +13,13 @@ namespace weft::optim {
 class Adafactor final : public OptimizerOf<AdafactorOptions> {
  public:
   explicit Adafactor(const std::vector<Tensor>& parameters, const AdafactorOptions& options = {});
+  explicit Adafactor(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : Adafactor(parameters, AdafactorOptions{.lr = static_cast<double>(lr)}) {}
   explicit Adafactor(const std::vector<AdafactorGroup>& groups, const AdafactorOptions& options = {});
 
  private:
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
-  size_t least_states() const override { return 0; }
+  bool needs_state(const Tensor& parameter, size_t state) const override;
   Shape state_shape(const Tensor& parameter, size_t state) const override;
 };
 

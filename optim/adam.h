@@ -25,6 +25,8 @@ class AdamBase : public OptimizerOf<AdamOptions> {
 class Adam final : public detail::AdamBase {
  public:
   explicit Adam(const std::vector<Tensor>& parameters, const AdamOptions& options = {});
+  explicit Adam(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : Adam(parameters, AdamOptions{.lr = static_cast<double>(lr)}) {}
   explicit Adam(const std::vector<AdamGroup>& groups, const AdamOptions& options = {});
 };
 
@@ -32,6 +34,8 @@ class Adam final : public detail::AdamBase {
 class AdamW final : public detail::AdamBase {
  public:
   explicit AdamW(const std::vector<Tensor>& parameters, const AdamWOptions& options = {});
+  explicit AdamW(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : AdamW(parameters, AdamWOptions{.lr = static_cast<double>(lr)}) {}
   explicit AdamW(const std::vector<AdamGroup>& groups, const AdamWOptions& options = {});
 };
 

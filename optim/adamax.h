@@ -11,6 +11,8 @@ namespace weft::optim {
 class Adamax final : public OptimizerOf<AdamaxOptions> {
  public:
   explicit Adamax(const std::vector<Tensor>& parameters, const AdamaxOptions& options = {});
+  explicit Adamax(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : Adamax(parameters, AdamaxOptions{.lr = static_cast<double>(lr)}) {}
   explicit Adamax(const std::vector<AdamaxGroup>& groups, const AdamaxOptions& options = {});
 
  private:

@@ -12,6 +12,8 @@ namespace weft::optim {
 class ASGD final : public OptimizerOf<ASGDOptions> {
  public:
   explicit ASGD(const std::vector<Tensor>& parameters, const ASGDOptions& options = {});
+  explicit ASGD(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : ASGD(parameters, ASGDOptions{.lr = static_cast<double>(lr)}) {}
   explicit ASGD(const std::vector<ASGDGroup>& groups, const ASGDOptions& options = {});
 
  private:

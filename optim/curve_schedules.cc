@@ -31,7 +31,7 @@ double share(int64_t step, int64_t steps) { return static_cast<double>(step) / s
 
 }  // namespace
 
-void check_milestones(const std::vector<int64_t>& milestones) {
+void detail::check_milestones(const std::vector<int64_t>& milestones) {
   for (size_t i = 0; i < milestones.size(); ++i)
     if (milestones[i] < 0 || (i > 0 && milestones[i] < milestones[i - 1]))
       throw Error(text("milestones must ascend from 0 on, not ", milestones[i], " at place ", i));
@@ -51,7 +51,7 @@ Curve multi_step_curve(const MultiStepOptions& options) {
   not_negative("gamma", options.gamma);
   std::vector<int64_t> milestones = options.milestones;
   std::sort(milestones.begin(), milestones.end());
-  check_milestones(milestones);
+  detail::check_milestones(milestones);
   return [gamma = options.gamma, milestones](int64_t step, double base) {
     return base * std::pow(gamma, static_cast<double>(passed(milestones, step)));
   };
@@ -125,7 +125,7 @@ Curve warmup_curve(const WarmupOptions& options) {
 Curve sequential_curve(const SequentialOptions& options) {
   ErrorFrame frame("sequential_curve");
   not_empty(options.curves);
-  check_milestones(options.milestones);
+  detail::check_milestones(options.milestones);
   if (options.milestones.size() + 1 != options.curves.size())
     throw Error(text(options.curves.size(), " curves need one milestone less, not ", options.milestones.size()));
   return [options](int64_t step, double base) {
@@ -151,8 +151,8 @@ Curve multiplicative_curve(const StepFactor& factor) {
   };
 }
 
-GroupCurve by_group(const char* name, const Optimizer& optimizer, const std::vector<StepFactor>& factors,
-                    Curve (*curve_of)(const StepFactor&)) {
+GroupCurve detail::by_group(const char* name, const Optimizer& optimizer, const std::vector<StepFactor>& factors,
+                            Curve (*curve_of)(const StepFactor&)) {
   if (factors.size() != optimizer.group_count())
     throw Error(text(name, ": there are ", factors.size(), " factors for ", optimizer.group_count(), " groups"));
   std::vector<Curve> curves;

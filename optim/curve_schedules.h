@@ -82,67 +82,69 @@ using StepFactor = std::function<double(int64_t step)>;
 Curve lambda_curve(const StepFactor& factor);
 /// base * factor(1) * ... * factor(step).
 Curve multiplicative_curve(const StepFactor& factor);
-/// Gives group i the curve curve_of(factors[i]). Error, naming schedule `name`, unless there is one factor per group.
-GroupCurve by_group(const char* name, const Optimizer& optimizer, const std::vector<StepFactor>& factors,
-                    Curve (*curve_of)(const StepFactor&));
 /// Applies the curves in a chain: the learning rate of each curve is the base of the next. If the curves multiply the
 /// base, the result is the product of their factors.
 Curve chained_curve(const std::vector<Curve>& curves);
 
+namespace detail {
+/// Gives group i the curve curve_of(factors[i]). Error, naming schedule `name`, unless there is one factor per group.
+GroupCurve by_group(const char* name, const Optimizer& optimizer, const std::vector<StepFactor>& factors,
+                    Curve (*curve_of)(const StepFactor&));
 /// curve_of(options); its errors name `schedule`.
 template <class Options>
 Curve curve_for(const char* schedule, Curve (*curve_of)(const Options&), const Options& options) {
   const ErrorFrame frame(schedule);
   return curve_of(options);
 }
+}  // namespace detail
 
 /// PyTorch's StepLR.
 class StepLR final : public Schedule {
  public:
   StepLR(Optimizer& optimizer, const StepOptions& options)
-      : Schedule(optimizer, curve_for("StepLR", step_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("StepLR", step_curve, options)) {}
 };
 
 /// PyTorch's MultiStepLR.
 class MultiStepLR final : public Schedule {
  public:
   MultiStepLR(Optimizer& optimizer, const MultiStepOptions& options)
-      : Schedule(optimizer, curve_for("MultiStepLR", multi_step_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("MultiStepLR", multi_step_curve, options)) {}
 };
 
 /// PyTorch's ConstantLR.
 class ConstantLR final : public Schedule {
  public:
   ConstantLR(Optimizer& optimizer, const ConstantOptions& options)
-      : Schedule(optimizer, curve_for("ConstantLR", constant_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("ConstantLR", constant_curve, options)) {}
 };
 
 /// PyTorch's LinearLR.
 class LinearLR final : public Schedule {
  public:
   LinearLR(Optimizer& optimizer, const LinearOptions& options)
-      : Schedule(optimizer, curve_for("LinearLR", linear_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("LinearLR", linear_curve, options)) {}
 };
 
 /// PyTorch's ExponentialLR.
 class ExponentialLR final : public Schedule {
  public:
   ExponentialLR(Optimizer& optimizer, const ExponentialOptions& options)
-      : Schedule(optimizer, curve_for("ExponentialLR", exponential_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("ExponentialLR", exponential_curve, options)) {}
 };
 
 /// PyTorch's PolynomialLR.
 class PolynomialLR final : public Schedule {
  public:
   PolynomialLR(Optimizer& optimizer, const PolynomialOptions& options)
-      : Schedule(optimizer, curve_for("PolynomialLR", polynomial_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("PolynomialLR", polynomial_curve, options)) {}
 };
 
 /// Cosine annealing; see CosineOptions. Same as PyTorch's CosineAnnealingLR.
 class CosineAnnealing final : public Schedule {
  public:
   CosineAnnealing(Optimizer& optimizer, const CosineOptions& options)
-      : Schedule(optimizer, curve_for("CosineAnnealing", cosine_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("CosineAnnealing", cosine_curve, options)) {}
 };
 using CosineAnnealingLR = CosineAnnealing;  // PyTorch's name
 
@@ -150,7 +152,7 @@ using CosineAnnealingLR = CosineAnnealing;  // PyTorch's name
 class CosineWarmRestarts final : public Schedule {
  public:
   CosineWarmRestarts(Optimizer& optimizer, const WarmRestartsOptions& options)
-      : Schedule(optimizer, curve_for("CosineWarmRestarts", warm_restarts_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("CosineWarmRestarts", warm_restarts_curve, options)) {}
 };
 using CosineAnnealingWarmRestarts = CosineWarmRestarts;  // PyTorch's name
 
@@ -159,7 +161,7 @@ using CosineAnnealingWarmRestarts = CosineWarmRestarts;  // PyTorch's name
 class LinearWarmup final : public Schedule {
  public:
   LinearWarmup(Optimizer& optimizer, const WarmupOptions& options)
-      : Schedule(optimizer, curve_for("LinearWarmup", warmup_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("LinearWarmup", warmup_curve, options)) {}
 };
 
 /// PyTorch's SequentialLR, for curves (SequentialLR takes schedules of any kind):
@@ -169,34 +171,34 @@ class LinearWarmup final : public Schedule {
 class SequentialCurves final : public Schedule {
  public:
   SequentialCurves(Optimizer& optimizer, const SequentialOptions& options)
-      : Schedule(optimizer, curve_for("SequentialCurves", sequential_curve, options)) {}
+      : Schedule(optimizer, detail::curve_for("SequentialCurves", sequential_curve, options)) {}
 };
 
 /// PyTorch's LambdaLR: `optim::LambdaLR schedule(optimizer, [](int64_t step) { return std::pow(0.9, step); });`
 class LambdaLR final : public Schedule {
  public:
   LambdaLR(Optimizer& optimizer, const StepFactor& factor)
-      : Schedule(optimizer, curve_for("LambdaLR", lambda_curve, factor)) {}
+      : Schedule(optimizer, detail::curve_for("LambdaLR", lambda_curve, factor)) {}
   /// One factor function per group.
   LambdaLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
-      : Schedule(optimizer, by_group("LambdaLR", optimizer, factors, lambda_curve)) {}
+      : Schedule(optimizer, detail::by_group("LambdaLR", optimizer, factors, lambda_curve)) {}
 };
 
 /// PyTorch's MultiplicativeLR: each step t multiplies the learning rate by factor(t), t = 1, 2, ...
 class MultiplicativeLR final : public Schedule {
  public:
   MultiplicativeLR(Optimizer& optimizer, const StepFactor& factor)
-      : Schedule(optimizer, curve_for("MultiplicativeLR", multiplicative_curve, factor)) {}
+      : Schedule(optimizer, detail::curve_for("MultiplicativeLR", multiplicative_curve, factor)) {}
   /// One factor function per group.
   MultiplicativeLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
-      : Schedule(optimizer, by_group("MultiplicativeLR", optimizer, factors, multiplicative_curve)) {}
+      : Schedule(optimizer, detail::by_group("MultiplicativeLR", optimizer, factors, multiplicative_curve)) {}
 };
 
 /// PyTorch's ChainedScheduler, for curves (ChainedScheduler takes schedules of any kind).
 class ChainedCurves final : public Schedule {
  public:
   ChainedCurves(Optimizer& optimizer, const std::vector<Curve>& curves)
-      : Schedule(optimizer, curve_for("ChainedCurves", chained_curve, curves)) {}
+      : Schedule(optimizer, detail::curve_for("ChainedCurves", chained_curve, curves)) {}
 };
 
 }  // namespace weft::optim

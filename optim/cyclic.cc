@@ -8,8 +8,8 @@ namespace {
 
 CyclicOptions checked(const CyclicOptions& o, const Optimizer& optimizer) {
   ErrorFrame frame("CyclicLR");
-  check_groups("base_lrs", o.base_lrs, optimizer);
-  check_groups("max_lrs", o.max_lrs, optimizer);
+  detail::check_groups("base_lrs", o.base_lrs, optimizer);
+  detail::check_groups("max_lrs", o.max_lrs, optimizer);
   for (size_t i = 0; i < std::max({o.base_lrs.size(), o.max_lrs.size(), size_t{1}}); ++i) {
     const double most = o.max_lrs.empty() ? o.max_lr : o.max_lrs[i],
                  least = o.base_lrs.empty() ? o.base_lr : o.base_lrs[i];
@@ -41,8 +41,8 @@ double position(const CyclicOptions& o, int64_t step) {
 }
 
 double rate(const CyclicOptions& o, int64_t step, size_t group) {
-  const double least = of_group(o.base_lr, o.base_lrs, group);
-  return least + (of_group(o.max_lr, o.max_lrs, group) - least) * position(o, step);
+  const double least = detail::of_group(o.base_lr, o.base_lrs, group);
+  return least + (detail::of_group(o.max_lr, o.max_lrs, group) - least) * position(o, step);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<MakeSchedule>
   check_parts(parts);
   if (milestones_.size() + 1 != parts.size())
     throw Error(text(parts.size(), " schedules need one milestone less, not ", milestones_.size()));
-  check_milestones(milestones_);
+  detail::check_milestones(milestones_);
   const Rates start = rates();
   const KeptMomenta momenta(optimizer);
   for (const MakeSchedule& part : parts) {

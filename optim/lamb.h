@@ -12,6 +12,8 @@ namespace weft::optim {
 class LAMB final : public OptimizerOf<LAMBOptions> {
  public:
   explicit LAMB(const std::vector<Tensor>& parameters, const LAMBOptions& options = {});
+  explicit LAMB(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : LAMB(parameters, LAMBOptions{.lr = static_cast<double>(lr)}) {}
   explicit LAMB(const std::vector<LAMBGroup>& groups, const LAMBOptions& options = {});
 
  private:

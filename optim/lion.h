@@ -10,6 +10,8 @@ namespace weft::optim {
 class Lion final : public OptimizerOf<LionOptions> {
  public:
   explicit Lion(const std::vector<Tensor>& parameters, const LionOptions& options = {});
+  explicit Lion(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : Lion(parameters, LionOptions{.lr = static_cast<double>(lr)}) {}
   explicit Lion(const std::vector<LionGroup>& groups, const LionOptions& options = {});
 
  private:

@@ -14,6 +14,8 @@ namespace weft::optim {
 class Muon final : public OptimizerOf<MuonOptions> {
  public:
   explicit Muon(const std::vector<Tensor>& parameters, const MuonOptions& options = {});
+  explicit Muon(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : Muon(parameters, MuonOptions{.lr = static_cast<double>(lr)}) {}
   explicit Muon(const std::vector<MuonGroup>& groups, const MuonOptions& options = {});
 
  private:

@@ -11,6 +11,8 @@ namespace weft::optim {
 class NAdam final : public OptimizerOf<NAdamOptions> {
  public:
   explicit NAdam(const std::vector<Tensor>& parameters, const NAdamOptions& options = {});
+  explicit NAdam(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : NAdam(parameters, NAdamOptions{.lr = static_cast<double>(lr)}) {}
   explicit NAdam(const std::vector<NAdamGroup>& groups, const NAdamOptions& options = {});
 
  private:

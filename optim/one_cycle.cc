@@ -9,7 +9,7 @@ namespace {
 
 OneCycleOptions checked(const OneCycleOptions& o, const Optimizer& optimizer) {
   ErrorFrame frame("OneCycle");
-  check_groups("max_lrs", o.max_lrs, optimizer);
+  detail::check_groups("max_lrs", o.max_lrs, optimizer);
   for (const double most : o.max_lrs.empty() ? std::vector<double>{o.max_lr} : o.max_lrs)
     if (!(most > 0)) throw Error(text("max_lr must be positive, not ", most, most == 0 ? " (was it left out?)" : ""));
   if (o.steps < 2)
@@ -42,7 +42,7 @@ double cycle(const OneCycleOptions& o, int64_t step, double start, double peak, 
 }
 
 double rate(const OneCycleOptions& o, int64_t step, size_t group) {
-  const double most = of_group(o.max_lr, o.max_lrs, group);
+  const double most = detail::of_group(o.max_lr, o.max_lrs, group);
   const double start = most / o.start_divisor;
   return cycle(o, step, start, most, start / o.final_divisor);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "optim/group.h"
@@ -73,7 +75,10 @@ class Optimizer {
   size_t group_count() const { return groups_.size(); }
   double lr(size_t group = 0) const { return get("lr", group); }
   void set_lr(double value) { set("lr", value); }
-  void set_lr(size_t group, double value) { set("lr", value, group); }
+  void set_lr(double value, size_t group) { set("lr", value, group); }
+  template <std::integral G, class V>
+    requires std::is_arithmetic_v<V>
+  void set_lr(G group, V value) = delete;  // set_lr(value, group), as in set_lr(0.1, 0)
   /// Whether this optimizer has a hyper-parameter of this name: "lr", "weight_decay", "momentum", "beta1", ... Switches
   /// ("nesterov", "amsgrad", "centered", "maximize") are numbers too, 0 or 1.
   bool has(std::string_view name) const;
@@ -167,6 +172,8 @@ class Optimizer {
   /// How many of the states, counted from the first, every updated parameter has; whether the others exist depends on
   /// options.
   virtual size_t least_states() const { return state_names_.size(); }
+  /// Whether every updated parameter like this one has the state.
+  virtual bool needs_state(const Tensor& /*parameter*/, size_t state) const { return state < least_states(); }
   /// The shape of a state; by default the parameter's.
   virtual Shape state_shape(const Tensor& parameter, size_t state) const;
   /// The wanted states of the slot, in the constructor's order; the others are undefined:

@@ -14,7 +14,7 @@ ReduceOnPlateau::ReduceOnPlateau(Optimizer& optimizer, const PlateauOptions& opt
   if (o.cooldown < 0) throw Error(text("cooldown must be 0 or more, not ", o.cooldown));
   if (!(o.threshold >= 0)) throw Error(text("threshold must be 0 or more, not ", o.threshold));
   if (!(o.eps >= 0)) throw Error(text("eps must be 0 or more, not ", o.eps));
-  check_groups("min_lrs", o.min_lrs, optimizer);
+  detail::check_groups("min_lrs", o.min_lrs, optimizer);
   for (const double least : o.min_lrs.empty() ? std::vector<double>{o.min_lr} : o.min_lrs)
     if (!(least >= 0)) throw Error(text("min_lr must be 0 or more, not ", least));
   best_ = (o.maximize ? -1 : 1) * std::numeric_limits<double>::infinity();
@@ -36,7 +36,7 @@ bool ReduceOnPlateau::improves(double metric) const {
 
 void ReduceOnPlateau::step(double metric) {
   // A group may have been added.
-  if (!options_.min_lrs.empty()) check_groups("ReduceOnPlateau: min_lrs", options_.min_lrs, optimizer());
+  if (!options_.min_lrs.empty()) detail::check_groups("ReduceOnPlateau: min_lrs", options_.min_lrs, optimizer());
   count();
   if (improves(metric)) {
     best_ = metric;
@@ -54,9 +54,9 @@ void ReduceOnPlateau::step(double metric) {
 void ReduceOnPlateau::reduce() {
   for (size_t group = 0; group < optimizer().group_count(); ++group) {
     const double before = optimizer().lr(group),
-                 after = std::max(before * options_.factor, of_group(options_.min_lr, options_.min_lrs, group));
+                 after = std::max(before * options_.factor, detail::of_group(options_.min_lr, options_.min_lrs, group));
     if (!(before - after > options_.eps)) continue;
-    optimizer().set_lr(group, after);
+    optimizer().set_lr(after, group);
     note_change();
   }
   cooling_ = options_.cooldown;

@@ -11,6 +11,8 @@ namespace weft::optim {
 class RMSprop final : public OptimizerOf<RMSpropOptions> {
  public:
   explicit RMSprop(const std::vector<Tensor>& parameters, const RMSpropOptions& options = {});
+  explicit RMSprop(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : RMSprop(parameters, RMSpropOptions{.lr = static_cast<double>(lr)}) {}
   explicit RMSprop(const std::vector<RMSpropGroup>& groups, const RMSpropOptions& options = {});
 
  private:

@@ -30,7 +30,7 @@ Schedule::Schedule(Optimizer& optimizer, GroupCurve curve) : Schedule(optimizer)
 void Schedule::apply() {
   if (!curve_.rate) return;
   for (size_t group = 0; group < base_.size(); ++group)
-    optimizer().set_lr(group, curve_.rate(steps_, base_[group], group));
+    optimizer().set_lr(curve_.rate(steps_, base_[group], group), group);
 }
 
 Schedule::Rates Schedule::rates() const {
@@ -40,10 +40,10 @@ Schedule::Rates Schedule::rates() const {
 }
 
 void Schedule::set_rates(const Rates& rates) {
-  for (size_t group = 0; group < rates.size(); ++group) optimizer().set_lr(group, rates[group]);
+  for (size_t group = 0; group < rates.size(); ++group) optimizer().set_lr(rates[group], group);
 }
 
-void check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer) {
+void detail::check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer) {
   if (!each.empty() && each.size() != optimizer.group_count())
     throw Error(text(field, " has ", each.size(), " numbers for ", optimizer.group_count(), " groups"));
 }
@@ -128,7 +128,7 @@ void Schedule::put(const State& state, bool applies) {
   // They may have been set by other code.
   for (size_t group = 0; group < optimizer().group_count(); ++group)
     if (const auto rate = state.numbers.find(rate_key(group)); rate != state.numbers.end())
-      optimizer().set_lr(group, rate->second);
+      optimizer().set_lr(rate->second, group);
   known_changes_ = optimizer().scheduled_.changes;
 }
 

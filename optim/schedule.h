@@ -16,6 +16,7 @@ struct GroupCurve {
   std::function<double(int64_t step, double base, size_t group)> rate = nullptr;
 };
 
+namespace detail {
 /// each[group] if `each` is not empty, else `one`.
 inline double of_group(double one, const std::vector<double>& each, size_t group) {
   return each.empty() ? one : each[group];
@@ -24,6 +25,7 @@ inline double of_group(double one, const std::vector<double>& each, size_t group
 void check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer);
 /// Error unless the milestones ascend from 0 on; equal ones are allowed.
 void check_milestones(const std::vector<int64_t>& milestones);
+}  // namespace detail
 
 /// Sets the lr of every group to curve(number of steps, the group's lr at construction), from construction on. An lr
 /// that is set elsewhere is overwritten by the next step; step() throws an Error if another schedule set it after the

@@ -9,10 +9,13 @@ namespace weft::optim {
 /// lr (g + momentum b). The order of operations is PyTorch's, so that trajectories agree. SGDOptions is in
 /// tensor/core/hyper_parameters.h. Options that a group does not set are those of `options`.
 ///   optim::SGD optimizer(model.parameters(), {.lr = 0.1, .momentum = 0.9});
+///   optim::SGD optimizer(model.parameters(), 0.1);  // the other options at their defaults, in every optimizer
 ///   optim::SGD optimizer({{.parameters = weights, .weight_decay = 1e-4}, {.parameters = biases}}, {.lr = 0.1});
 class SGD final : public OptimizerOf<SGDOptions> {
  public:
   explicit SGD(const std::vector<Tensor>& parameters, const SGDOptions& options = {});
+  explicit SGD(const std::vector<Tensor>& parameters, std::floating_point auto lr)
+      : SGD(parameters, SGDOptions{.lr = static_cast<double>(lr)}) {}
   explicit SGD(const std::vector<SGDGroup>& groups, const SGDOptions& options = {});
 
  private:

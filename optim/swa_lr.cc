@@ -29,7 +29,7 @@ void SWALR::set_rates(int64_t step) {
   const double before = share(step - 1), after = share(step), target = options_.swa_lr;
   for (size_t group = 0; group < optimizer().group_count(); ++group) {
     const double first = before == 1 ? target : (optimizer().lr(group) - before * target) / (1 - before);
-    optimizer().set_lr(group, target * after + first * (1 - after));
+    optimizer().set_lr(target * after + first * (1 - after), group);
   }
 }
 

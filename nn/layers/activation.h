@@ -234,6 +234,7 @@ class RReLU : public Layer<RReLU> {
  public:
   explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : lower_(lower), upper_(upper) {
     describe(text("lower=", lower, ", upper=", upper));
+    mark_as_mode_dependent();
   }
   Tensor forward(const Tensor& x) const { return rrelu(x, lower_, upper_, is_training(), generator()); }
   RReLU remake() const { return RReLU(lower_, upper_); }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nn/module/layer.h"
-#include "tensor/functions/activation.h"
+#include "tensor/functions/distance.h"
 
 namespace weft::nn {
 
@@ -22,7 +22,7 @@ class PairwiseDistance : public Layer<PairwiseDistance> {
     describe(text("p=", options.p, ", eps=", options.eps, options.keepdim ? ", keepdim=true" : ""));
   }
   Tensor forward(const Tensor& a, const Tensor& b) const {
-    return pairwise_distance(a, b, options_.p, options_.eps, options_.keepdim ? keepdim : KeepDim{});
+    return pairwise_distance(a, b, options_.p, options_.eps, options_.keepdim);
   }
   PairwiseDistance remake() const { return PairwiseDistance(options_); }
 

@@ -9,6 +9,7 @@ Dropout::Dropout(double p) : p_(p) {
   ErrorFrame frame("Dropout");
   detail::check_probability("p", p);
   describe(text("p=", p));
+  mark_as_mode_dependent();
 }
 
 Tensor Dropout::forward(const Tensor& x) const { return is_training() && p_ > 0 ? dropout(x, p_, generator()) : x; }
@@ -26,6 +27,7 @@ double checked(double p, const char* name) {
 ChannelDropout::ChannelDropout(double p, const char* name, int64_t places)
     : p_(checked(p, name)), name_(name), places_(places) {
   describe(text("p=", p));
+  mark_as_mode_dependent();
 }
 
 Tensor ChannelDropout::drop(const Tensor& x) const {
@@ -33,11 +35,17 @@ Tensor ChannelDropout::drop(const Tensor& x) const {
   return internal::channel_dropout(x, places_, is_training() ? p_ : 0, generator());
 }
 
-AlphaDropout::AlphaDropout(double p) : p_(checked(p, "AlphaDropout")) { describe(text("p=", p)); }
+AlphaDropout::AlphaDropout(double p) : p_(checked(p, "AlphaDropout")) {
+  describe(text("p=", p));
+  mark_as_mode_dependent();
+}
 
 Tensor AlphaDropout::forward(const Tensor& x) const { return is_training() ? alpha_dropout(x, p_, generator()) : x; }
 
-FeatureAlphaDropout::FeatureAlphaDropout(double p) : p_(checked(p, "FeatureAlphaDropout")) { describe(text("p=", p)); }
+FeatureAlphaDropout::FeatureAlphaDropout(double p) : p_(checked(p, "FeatureAlphaDropout")) {
+  describe(text("p=", p));
+  mark_as_mode_dependent();
+}
 
 Tensor FeatureAlphaDropout::forward(const Tensor& x) const {
   ErrorFrame frame("FeatureAlphaDropout", x);

@@ -221,6 +221,8 @@ RecurrentCell::RecurrentCell(const char* name, Recurrence kind, const RNNCellOpt
   ErrorFrame frame(name);
   detail::check_positive("input_size", o.input_size);
   detail::check_positive("hidden_size", o.hidden_size);
+  if (o.nonlinearity != RNNOptions::Nonlinearity::tanh && kind != Recurrence::rnn_relu)
+    throw Error("nonlinearity is for RNNCell only");
   const int64_t width = checked_multiply(gates_of(kind), o.hidden_size);
   const auto add = [&](const char* parameter, const Shape& shape) {
     return register_parameter(parameter, uniform(shape, o.hidden_size, o.dtype));

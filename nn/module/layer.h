@@ -3,6 +3,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -80,6 +82,31 @@ template <class M> constexpr void check_forward() {
   }
 }
 
+/// The layer whose forward() runs on this thread, and the memory of its object.
+struct RunningLayer {
+  const Module* layer = nullptr;
+  const void* object = nullptr;
+  size_t size = 0;
+  /// Whether `module` is a member of the layer's class.
+  bool has_member(const Module& module) const {
+    return &module != layer && reinterpret_cast<uintptr_t>(&module) - reinterpret_cast<uintptr_t>(object) < size;
+  }
+};
+inline constinit thread_local RunningLayer running_layer;
+
+/// module.forward(inputs...), while which `module` is the running layer.
+template <class M, class... Inputs> decltype(auto) forward_of(M& module, const Inputs&... inputs) {
+  struct Scope {
+    explicit Scope(M& module) : before(std::exchange(running_layer, RunningLayer{&module, &module, sizeof(M)})) {}
+    ~Scope() { running_layer = before; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    RunningLayer before;
+  };
+  const Scope scope(module);
+  return module.forward(inputs...);
+}
+
 [[noreturn]] void throw_wrong_self(const std::type_info& type, const std::type_info& self);
 /// The layer as the Self that its class gave to Layer. Error if it is none.
 template <class Self, class Base> Self& self_of(Base& layer) {
@@ -96,6 +123,7 @@ template <class Self, class Base> Self& self_of(Base& layer) {
 template <class Call, std::same_as<Tensor>... Inputs>
 auto in_layer(const Module& module, const Call& call, const Inputs&... inputs) {
   if (module.identity() == nullptr) throw Error("this module was moved from");
+  if (detail::running_layer.has_member(module)) detail::warn_of_member(*detail::running_layer.layer, module);
   try {
     if (!is_observed() && detail::forward_hooks == 0) [[likely]]
       return call(inputs...);
@@ -109,7 +137,7 @@ auto in_layer(const Module& module, const Call& call, const Inputs&... inputs) {
 /// module.forward(x), called through in_layer().
 template <class M> auto run_layer(M& module, const Tensor& x) {
   return in_layer(
-      module, [&](const Tensor& given) { return module.forward(given); }, x);
+      module, [&](const Tensor& given) { return detail::forward_of(module, given); }, x);
 }
 
 /// Base of modules that are called like functions: it adds `layer(x)`, which runs forward(x), and `layer(x, y, ...)`
@@ -145,10 +173,10 @@ template <class Self> class Layer : public Module {
   template <class M, class... More> static auto call(M& self, const Tensor& x, const More&... more) {
     if constexpr ((std::same_as<More, Tensor> && ...))
       return in_layer(
-          self, [&](const auto&... given) { return self.forward(given...); }, x, more...);
+          self, [&](const auto&... given) { return detail::forward_of(self, given...); }, x, more...);
     else
       return in_layer(
-          self, [&](const Tensor& given) { return self.forward(given, more...); }, x);
+          self, [&](const Tensor& given) { return detail::forward_of(self, given, more...); }, x);
   }
 };
 

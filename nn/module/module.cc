@@ -10,6 +10,7 @@
 #include "autograd/leaf.h"
 #include "nn/module/layer.h"
 #include "nn/module/module_state.h"
+#include "tensor/runtime/log.h"
 
 namespace weft::nn {
 namespace {
@@ -73,6 +74,20 @@ void Module::name_in(Error& error) const {
   if (!state_ || state_->path.empty()) return;
   const std::string_view path(state_->path.data(), state_->path.size() - 1);  // without the last dot
   error.add_context(text("layer ", path, " (", type_name(), ")"));
+}
+
+void detail::warn_of_member(const Module& layer, const Module& member) {
+  Module::State& state = member.state();
+  if (state.adopted || state.is_checked.exchange(true, std::memory_order_relaxed)) return;
+  bool matters = false;
+  state.walk([&](const std::string&, const Module::State& below) {
+    matters |= below.depends_on_mode || !below.parameters.empty() || !below.buffers.empty();
+  });
+  if (!matters) return;
+  const std::string type = member.type_name();
+  log_warn(text(layer.type_name(), ": its member of type ", type,
+                " is not registered: parameters(), to(), train(), eval() and saved files leave it out. Write ", type,
+                " x = register_module(\"x\", ", type, "(...))"));
 }
 
 // ---- registration ----
@@ -284,6 +299,8 @@ void Module::requires_grad_(bool value) {
 }
 
 void Module::mark_as_batch_norm() { state().is_batch_norm = true; }
+
+void Module::mark_as_mode_dependent() { state().depends_on_mode = true; }
 
 void Module::set_generator(Generator& generator) {
   state().walk([&](const std::string&, State& below) { below.generator = &generator; });

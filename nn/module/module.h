@@ -56,6 +56,9 @@ using ForwardHook = std::function<Tensor(const Module&, const Tensors& inputs, c
 namespace detail {
 /// Copies the parameters, buffers and modes of `from` to `to`. Error if their structures differ.
 void copy_module_state(const Module& from, const Module& to);
+/// Warns once if `member`, which the forward() of `layer` calls, was not registered, and has parameters or buffers or
+/// computes something else in evaluation: parameters(), to(), train() and saved files leave it out.
+void warn_of_member(const Module& layer, const Module& member);
 class FreshStatistics;
 class Parametrization;
 
@@ -180,13 +183,19 @@ class Module {
   ///   nn::WeightNorm<nn::Linear> body = register_module("body", nn::weight_norm(nn::Linear(8, 8)));
   /// Error if the name is empty, contains a '.' or is taken, and for a base object that was sliced out of a WeightNorm.
   template <class M>
+    requires(!std::is_lvalue_reference_v<M>)
   [[nodiscard("the returned module is the registered one: keep it in a member")]] auto register_module(
-      const std::string& name, M module) {
+      const std::string& name, M&& module) {
     adopt(name, module, typeid(M), detail::ComputesWeight<M>);
     if constexpr (detail::ComputesWeight<M>)
-      return detail::Unsliced<M>(std::move(module));
+      return detail::Unsliced<M>(std::forward<M>(module));
     else
-      return module;
+      return M(std::forward<M>(module));
+  }
+  /// Makes a member that has been built already a child: `register_module("head", head);`. Errors are the same.
+  template <class M> void register_module(const std::string& name, M& module) {
+    const std::type_info& type = typeid(module);  // M may be a base class
+    adopt(name, module, type, detail::ComputesWeight<M> || type != typeid(M));
   }
   /// `items`, the list of a container. Error if this module was moved from: it would look like an empty one.
   template <class Items> const Items& present(const Items& items) const {
@@ -205,12 +214,15 @@ class Module {
   void describe(std::string options);
   /// Makes update_bn() average this module's statistics anew.
   void mark_as_batch_norm();
+  /// Says that train() and eval() change what this module computes, though it has no parameters.
+  void mark_as_mode_dependent();
   /// The generator that forward() draws from; see set_generator().
   Generator& generator() const;
   bool has_generator() const;
 
  private:
   friend class ReplacedState;
+  friend void detail::warn_of_member(const Module& layer, const Module& member);
   friend class detail::FreshStatistics;
   friend class detail::Parametrization;
   friend void detail::copy_module_state(const Module& from, const Module& to);

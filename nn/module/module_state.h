@@ -1,6 +1,7 @@
 // The state that all handles of a module share; internal to nn/.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -39,6 +40,8 @@ struct Module::State {
   std::weak_ptr<State> parent;   // set if it was adopted
   bool computes_weight = false;  // its class wraps the forward() of its base class
   bool is_batch_norm = false;
+  bool depends_on_mode = false;         // though it has no parameters
+  std::atomic<bool> is_checked{false};  // by warn_of_member()
   bool training = true;
   std::vector<NamedTensor> parameters;
   std::vector<Buffer> buffers;

@@ -9,11 +9,12 @@
 
 namespace weft {
 
-/// Whether the result keeps the reduced axes with size 1: `x.sum(1, keepdim)`.
+/// Whether the result keeps the reduced axes with size 1: `x.sum(1, keepdim)` or `x.sum(1, true)`. A number is not
+/// accepted: `x.sum(0, 1)` does not compile.
 struct KeepDim {
   bool value = false;
   constexpr KeepDim() = default;
-  constexpr explicit KeepDim(bool keep) : value(keep) {}
+  constexpr KeepDim(std::same_as<bool> auto keep) : value(keep) {}
 };
 inline constexpr KeepDim keepdim{true};
 

@@ -104,6 +104,7 @@ Tensor means(const Tensor& images, const Pool2dOptions& o) {
 
 template <class Sizes> void check_maximum(const PoolOptionsOf<Sizes>& o) {
   if (o.divisor_override) throw Error("divisor_override is for avg pools only");
+  if (!o.count_include_pad) throw Error("count_include_pad is for avg pools only");
 }
 
 /// 0, step, ... (count numbers).
@@ -132,7 +133,7 @@ Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, PoolF
   for (int64_t i = 0; i < Sizes::kAxes; ++i)
     if (o.padding[i] != 0 || o.dilation[i] != 1)
       throw Error(text("padding must be 0 and dilation 1 here, not ", o.padding[i], " and ", o.dilation[i]));
-  if (o.divisor_override) throw Error("divisor_override is for avg pools only");
+  check_maximum(o);
   if (std::isinf(p)) return maximum(abs(x), o);
   const Tensor sums = mean(p < 1 ? smooth_pow(x, p) : pow(x, p), o) * window_size(o.kernel_size);
   return p > 1 ? smooth_pow(sums, 1 / p) : pow(sums, 1 / p);

@@ -46,7 +46,7 @@ Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep) {
   if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
   const double count = static_cast<double>(op::reduced_count(x.shape(), axes.normalized(x.rank())));
   // The sum of bf16 or f16 may overflow or lose digits where the mean does not.
-  if (size_of(x.dtype()) == 2) return cast(div(sum(cast(x, f32), axes, keep), count), x.dtype());
+  if (is_half_precision(x.dtype())) return cast(div(sum(cast(x, f32), axes, keep), count), x.dtype());
   return div(sum(x, axes, keep), count);
 }
 

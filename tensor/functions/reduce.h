@@ -26,6 +26,8 @@ Tensor min(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// A bool is not accepted as a correction: `var(x, 0, true)` does not compile.
 Tensor var(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 Tensor stddev(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
+inline Tensor var(const Tensor& x, const Axes& axes, KeepDim keep) { return var(x, axes, 1, keep); }
+inline Tensor stddev(const Tensor& x, const Axes& axes, KeepDim keep) { return stddev(x, axes, 1, keep); }
 template <std::same_as<bool> T> Tensor var(const Tensor&, const Axes&, T, KeepDim = {}) = delete;
 template <std::same_as<bool> T> Tensor stddev(const Tensor&, const Axes&, T, KeepDim = {}) = delete;
 /// (sum |x|^p)^(1/p); p may be infinity. For p = 2 intermediate results neither overflow nor underflow. The gradient is

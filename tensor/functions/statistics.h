@@ -27,6 +27,10 @@ struct StdMean {
 };
 VarMean var_mean(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 StdMean std_mean(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
+template <std::same_as<bool> T> VarMean var_mean(const Tensor&, const Axes&, T, KeepDim = {}) = delete;
+template <std::same_as<bool> T> StdMean std_mean(const Tensor&, const Axes&, T, KeepDim = {}) = delete;
+inline VarMean var_mean(const Tensor& x, const Axes& axes, KeepDim keep) { return var_mean(x, axes, 1, keep); }
+inline StdMean std_mean(const Tensor& x, const Axes& axes, KeepDim keep) { return std_mean(x, axes, 1, keep); }
 /// The covariance matrix (v, v) of v variables, given as the rows of x (v, n): the sum of (a - mean a)(b - mean b),
 /// divided by n - correction. A single variable, (n) or (1, n), gives a 0-d tensor. Integers give f32. ShapeError for
 /// more than two axes.

@@ -88,6 +88,13 @@ namespace OpNode {}
 namespace Leaf {}
 namespace Rule {}
 }
+namespace metrics {
+int pairs_of, scores_of, check_classes, check_no_nan;
+namespace Pairs {}
+}
+namespace optim {
+int of_group, check_groups, check_milestones, by_group, curve_for;
+}
 }
 // Nor members of a tensor that only weft's own layers may use.
 template <class T>

@@ -91,11 +91,27 @@ concept VariesOver = requires(const Tensor& x, T axis) {
   x.var(axis);
 };
 
+template <class T>
+concept VariesWith = requires(const Tensor& x, T second) {
+  x.var(1, second);
+};
+
 TEST(Traps, ABoolIsNoAxis) {
   static_assert(SumsOver<int> && SumsOver<int64_t> && SumsOver<Axes> && VariesOver<size_t>);
   static_assert(!SumsOver<bool> && !VariesOver<bool>);
   static_assert(!std::is_convertible_v<bool, Axes> && !std::is_constructible_v<Axes, bool>);
-  static_assert(!std::is_convertible_v<bool, KeepDim>);
+}
+
+TEST(Traps, ABoolAfterTheAxesKeepsThem) {
+  const Tensor x = ones({2, 3});
+  EXPECT_EQ(x.sum(1, true).shape(), Shape({2, 1}));
+  EXPECT_EQ(mean(x, {0, 1}, true).shape(), Shape({1, 1}));
+  EXPECT_EQ(x.argmax(1, true).shape(), Shape({2, 1}));
+  EXPECT_EQ(max_with_indices(x, 0, false).indices.shape(), Shape({3}));
+  EXPECT_EQ(x.norm(2, 1, true).shape(), Shape({2, 1}));
+  static_assert(!std::is_convertible_v<int, KeepDim>);
+  // PyTorch's var() takes whether to correct there.
+  static_assert(!VariesWith<bool> && VariesWith<int> && VariesWith<KeepDim>);
 }
 
 TEST(Traps, ShapesAndDtypesPrint) {

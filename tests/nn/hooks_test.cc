@@ -184,6 +184,8 @@ TEST(Recurrent, DropsBetweenLayersInTrainingOnlyAndRefusesWhatDoesNotFit) {
             }),
             "LSTM([2, 5, 3] f32): length 6 is out of range for 5 steps");
   EXPECT_EQ(error_of([] { GRU(3, 0); }), "GRU(): hidden_size must be 1 or more, not 0 (was it left out?)");
+  EXPECT_EQ(error_of([] { GRUCell(3, 2, {.nonlinearity = RNN::Nonlinearity::relu}); }),
+            "GRUCell(): nonlinearity is for RNNCell only");
   EXPECT_EQ(error_of([] { GRUCell(3, 2)(ones({1, 2, 3})); }), "GRUCell([1, 2, 3] f32): x must be (N, 3) or without N");
 }
 

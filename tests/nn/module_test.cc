@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "autograd/leaf.h"
 #include "nn/nn.h"
 #include "tensor/functions/binary.h"
@@ -108,6 +111,59 @@ TEST(Module, LeavesCarryTheirFullNames) {
   Open inner, outer;
   Open held = outer.register_module("inner", std::move(inner));
   EXPECT_EQ(held.register_parameter("late", ones({1})).name(), "inner.late");
+}
+
+TEST(Module, AMemberThatIsBuiltAlreadyIsRegisteredAsItIs) {
+  struct Member : Layer<Member> {
+    Linear head{3, 2};
+    Linear tail{2, 1};
+    Member() {
+      register_module("head", head);
+      register_module("tail", tail);
+    }
+    Tensor forward(const Tensor& x) { return tail(head(x)); }
+    void take_again() { register_module("again", head); }
+  };
+  Member net;
+  EXPECT_EQ(names_of(net.named_parameters()), (Names{"head.weight", "head.bias", "tail.weight", "tail.bias"}));
+  EXPECT_EQ(net.tail.weight().name(), "tail.weight");
+  net.to(f64);
+  EXPECT_EQ(net.head.weight().dtype(), f64);
+  net(ones({1, 3}, f64)).sum().backward();
+  EXPECT_TRUE(net.get_parameter("head.weight").grad().defined());
+  EXPECT_EQ(error_of([&] { net.take_again(); }),
+            "register_module(): the module for `again` belongs to another one already");
+}
+
+TEST(Module, AReferenceToABaseIsTheWholeModule) {
+  Open outer;
+  WeightNorm<Linear> normed = weight_norm(Linear(2, 2));
+  Linear& as_base = normed;
+  outer.register_module("normed", as_base);
+  Linear plain(2, 2);
+  Module& as_module = plain;
+  outer.register_module("plain", as_module);
+  EXPECT_EQ(outer.modules().back().module.type_name(), "Linear");
+  EXPECT_EQ(plain.weight().name(), "plain.weight");
+}
+
+struct Forgetful : Layer<Forgetful> {
+  Linear known = register_module("known", Linear(2, 2));
+  Linear forgotten{2, 2};
+  Dropout dropout{0.5};
+  ReLU relu;                                                           // is the same in training, and has no parameters
+  std::shared_ptr<Linear> elsewhere = std::make_shared<Linear>(2, 2);  // of another model, as far as can be seen
+  Tensor forward(const Tensor& x) { return (*elsewhere)(relu(dropout(forgotten(known(x))))); }
+};
+
+TEST(Module, WarnsOnceOfMembersThatAreNotRegistered) {
+  Forgetful net;
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 2; ++i) net(ones({1, 2}));
+  const std::string warnings = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(warnings.find("Forgetful: its member of type Linear is not registered"), std::string::npos) << warnings;
+  EXPECT_NE(warnings.find("Forgetful: its member of type Dropout is not registered"), std::string::npos) << warnings;
+  EXPECT_EQ(std::count(warnings.begin(), warnings.end(), '\n'), 2) << warnings;
 }
 
 TEST(Module, RefusesBadRegistrations) {

@@ -69,6 +69,12 @@ void add_errors(Cases& cases) {
       },
       "max_pool3d([1, 1, 4, 4, 4] f32): divisor_override is for avg pools only");
   cases.error<Error>(
+      "max_pool2d count",
+      [] {
+        max_pool2d(ones({1, 1, 5, 5}), {.kernel_size = 2, .count_include_pad = false});
+      },
+      "max_pool2d([1, 1, 5, 5] f32): count_include_pad is for avg pools only");
+  cases.error<Error>(
       "lp_pool2d divisor",
       [] {
         lp_pool2d(ones({1, 1, 5, 5}), 2, {.kernel_size = 2, .divisor_override = 3});

@@ -65,7 +65,7 @@ TEST(Optimizer, GroupsInheritAndChange) {
   EXPECT_EQ(optimizer.get("beta1", 0), 0.5);
   EXPECT_EQ(optimizer.get("beta1", 1), 0.9);
   EXPECT_EQ(optimizer.get("weight_decay", 1), 0.2);
-  optimizer.set_lr(1, 0.7);
+  optimizer.set_lr(0.7, 1);
   EXPECT_EQ(optimizer.lr(0), 0.1);
   EXPECT_EQ(optimizer.lr(1), 0.7);
   optimizer.set_lr(0.01);

@@ -26,6 +26,10 @@ TEST(Forms, GiveTheSame) {
   EXPECT_EQ(eye(2, f64).dtype(), f64);
   EXPECT_TRUE(equal(from_vector(std::vector<float>{1, 2}, {2, 1}), tensor({{1.0}, {2.0}})));
   EXPECT_TRUE(x.cpu().is_same(x));
+  EXPECT_TRUE(equal(var(x, 1, keepdim), x.var(1, keepdim)));
+  EXPECT_TRUE(equal(stddev(x, {0, 2}, keepdim), x.std({0, 2}, 1, keepdim)));
+  EXPECT_TRUE(equal(var_mean(x, 1, keepdim).var, x.var(1, keepdim)));
+  EXPECT_TRUE(equal(std_mean(x, 1, keepdim).mean, x.mean(1, keepdim)));
 }
 
 TEST(Forms, SizesAreAsManyAsAxes) {
@@ -63,13 +67,17 @@ concept HasVarOf = requires(const Tensor& x, T second) {
   x.var(0, second);
 };
 template <class T>
+concept VarMeanTakes = requires(const Tensor& x, T second) {
+  var_mean(x, 0, second);
+};
+template <class T>
 concept VarTakes = requires(const Tensor& x, T second) {
   var(x, 0, second);
 };
 
 TEST(Forms, ABoolIsNoCorrection) {
-  EXPECT_TRUE(HasVarOf<int> && HasVarOf<KeepDim> && VarTakes<int64_t>);
-  EXPECT_FALSE(HasVarOf<bool> || VarTakes<bool>);
+  EXPECT_TRUE(HasVarOf<int> && HasVarOf<KeepDim> && VarTakes<int64_t> && VarTakes<KeepDim>);
+  EXPECT_FALSE(HasVarOf<bool> || VarTakes<bool> || VarMeanTakes<bool>);
 }
 
 TEST(Forms, CopiesAreNoViews) {  // not even where nothing is moved
