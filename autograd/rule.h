@@ -127,6 +127,7 @@ class RuleArguments {
 namespace rule_detail {
 
 template <class T> struct Parameter {  // const op::X&
+  using Descriptor = T;
   static constexpr Reads reads{};
   static const T& make(const RuleArguments& a) { return *static_cast<const T*>(a.op()); }
 };
@@ -166,9 +167,18 @@ template <> struct Parameter<Needs> {
   static Needs make(const RuleArguments& a) { return {a.needs()}; }
 };
 
+/// Whether a rule of Op may have a parameter of type T: another op's descriptor would be read as Op's.
+template <class Op, class T> constexpr bool fits_parameter() {
+  if constexpr (requires { typename Parameter<T>::Descriptor; })
+    return std::is_base_of_v<T, Op>;
+  else
+    return true;
+}
+
 template <class F> struct Signature : Signature<decltype(&F::operator())> {};
 template <class R, class C, class... A> struct Signature<R (C::*)(A...) const> {
   static constexpr Reads reads = (Reads{} | ... | Parameter<std::remove_cvref_t<A>>::reads);
+  template <class Op> static constexpr bool fits = (fits_parameter<Op, std::remove_cvref_t<A>>() && ...);
   template <class F> static auto call(const F& f, const RuleArguments& a) {
     return f(Parameter<std::remove_cvref_t<A>>::make(a)...);
   }
@@ -189,6 +199,15 @@ template <class... F> struct PerInput {
       return {};
     else
       return rule_detail::Signature<G>::reads;
+  }
+  template <class Op, class G> static constexpr bool fits_one() {
+    if constexpr (std::is_same_v<G, NoGradientOfInput>)
+      return true;
+    else
+      return rule_detail::Signature<G>::template fits<Op>;
+  }
+  template <class Op> static constexpr bool fits() {
+    return (fits_one<Op, F>() && ...) && dispatch::inputs_of<Op> == static_cast<int>(sizeof...(F));
   }
   static constexpr Reads reads(uint64_t needs) {
     Reads out;
@@ -215,6 +234,7 @@ template <class... F> constexpr PerInput<F...> per_input(F... functions) { retur
 template <class F> struct Joint {
   F function;
   static constexpr bool differentiable = true;
+  template <class Op> static constexpr bool fits() { return rule_detail::Signature<F>::template fits<Op>; }
   static constexpr Reads reads(uint64_t) { return rule_detail::Signature<F>::reads; }
   std::vector<Tensor> run(const RuleArguments& a) const {
     auto result = rule_detail::Signature<F>::call(function, a);
@@ -233,6 +253,7 @@ std::vector<Tensor> cast_all(std::vector<Tensor> tensors, DType dtype);
 template <class R> struct InF32 {
   R rule;
   static constexpr bool differentiable = true;
+  template <class Op> static constexpr bool fits() { return R::template fits<Op>(); }
   static constexpr Reads reads(uint64_t needs) { return R::reads(needs); }
   std::vector<Tensor> run(const RuleArguments& a) const {
     const DType dtype = a.grad(0).dtype();

@@ -31,14 +31,31 @@ template <class R> constexpr const char* why_not(const R& rule) {
     return rule.why;
 }
 
+/// Whether all bits of `mask` are below `count`, a number of inputs or outputs, or kList.
+constexpr bool are_below(uint32_t mask, int count) { return count == dispatch::kList || mask >> count == 0; }
+
+template <class R, class Op> constexpr bool fits() {
+  if constexpr (requires { R::template fits<Op>(); })
+    return R::template fits<Op>();
+  else
+    return true;
+}
+
 template <class Op> constexpr Rule erased() {
   using R = std::remove_cvref_t<decltype(gradient<Op>)>;
   static_assert(!std::is_same_v<R, MissingRule>, "an op has no rule: add gradient<op::...> to autograd/rules");
+  static_assert(fits<R, Op>(),
+                "a rule takes another op's descriptor, or per_input() has not a function for each input");
+  constexpr Reads kReads = R::reads(~uint64_t{0});
+  static_assert(are_below(kReads.inputs | kReads.into, dispatch::inputs_of<Op>),
+                "a rule reads an input that the op does not have");
+  static_assert(are_below(kReads.outputs, dispatch::outputs_of<Op>),
+                "a rule reads an output that the op does not have");
   static_assert(recomputed_inputs<Op> <= kMostRecomputedInputs);
   return {R::differentiable,
           why_not(gradient<Op>),
           &R::reads,
-          R::reads(~uint64_t{0}).into != 0,
+          kReads.into != 0,
           [](const RuleArguments& a) { return gradient<Op>.run(a); },
           recomputed_inputs<Op>,
           recompute_function<Op>()};

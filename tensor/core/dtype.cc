@@ -1,5 +1,6 @@
 #include "tensor/core/dtype.h"
 
+#include <iterator>
 #include <ostream>
 #include <utility>
 
@@ -7,6 +8,7 @@ namespace weft {
 
 std::string_view name_of(DType dtype) {
   constexpr std::string_view names[] = {"f32", "f64", "bf16", "f16", "i64", "i32", "i16", "i8", "u8", "bool"};
+  static_assert(std::size(names) == kDTypeCount);
   return names[static_cast<int>(dtype)];
 }
 

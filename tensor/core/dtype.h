@@ -12,6 +12,7 @@
 
 namespace weft {
 
+/// Ordered: floating dtypes, then integers from wide to narrow, then bool. is_floating() and promote() rely on it.
 enum class DType : uint8_t { f32, f64, bf16, f16, i64, i32, i16, i8, u8, boolean };
 inline constexpr int kDTypeCount = 10;
 
@@ -29,6 +30,7 @@ inline constexpr DType boolean = DType::boolean;
 /// The size of one element in bytes.
 constexpr size_t size_of(DType dtype) {
   constexpr uint8_t sizes[] = {4, 8, 2, 2, 8, 4, 2, 1, 1, 1};
+  static_assert(sizeof sizes == kDTypeCount);
   return sizes[static_cast<int>(dtype)];
 }
 constexpr bool is_floating(DType dtype) { return dtype <= DType::f16; }

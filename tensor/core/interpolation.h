@@ -13,6 +13,7 @@ namespace weft {
 enum class Interpolation : uint8_t { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
 constexpr const char* name_of(Interpolation mode) {
   constexpr const char* kNames[] = {"nearest", "nearest_exact", "linear", "bilinear", "trilinear", "bicubic", "area"};
+  static_assert(sizeof kNames / sizeof *kNames == static_cast<size_t>(Interpolation::area) + 1);
   return kNames[static_cast<size_t>(mode)];
 }
 

@@ -57,14 +57,17 @@ template <class Op>
   requires requires { Op::outputs; }
 inline constexpr int outputs_of<Op> = Op::outputs;
 
-/// The number of inputs, derived from the parameters of `infer`; kList for an op that takes a list.
+/// The number of inputs, derived from the parameters of `infer`; kList for an op that takes a list. View ops have one.
 inline constexpr int kList = -1;
 template <class F> struct ArityOf;
 template <class R, class C, class... A> struct ArityOf<R (C::*)(A...) const> {
   static constexpr int value =
       (0 + ... + (std::is_same_v<A, Operands> ? 1000 : 1)) >= 1000 ? kList : static_cast<int>(sizeof...(A));
 };
-template <class Op> inline constexpr int inputs_of = ArityOf<decltype(&Op::infer)>::value;
+template <class Op> inline constexpr int inputs_of = 1;
+template <class Op>
+  requires requires { &Op::infer; }
+inline constexpr int inputs_of<Op> = ArityOf<decltype(&Op::infer)>::value;
 
 /// Calls `f(x0, x1, ...)` with the operands of an op, or `f(list)` for an op that takes a list.
 template <class Op, class F> decltype(auto) with_inputs(Operands in, F&& f) {

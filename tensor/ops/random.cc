@@ -4,6 +4,7 @@ namespace weft::op {
 
 std::string attribute_text(const Distribution& value) {
   constexpr const char* names[] = {"uniform", "normal", "integers", "permutation"};
+  static_assert(std::size(names) == static_cast<size_t>(Distribution::permutation) + 1);
   return names[static_cast<int>(value)];
 }
 
