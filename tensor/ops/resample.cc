@@ -31,12 +31,11 @@ int64_t clamped(double at, int64_t size) {
 /// floor(a * b / c) for numbers of pixels.
 int64_t scaled(int64_t a, int64_t b, int64_t c) { return static_cast<int64_t>(static_cast<__int128>(a) * b / c); }
 
-/// Where the center of target pixel `i` lies among the source pixels.
-double center(const AxisMap& map, int64_t i) {
+/// Where the center of target pixel `i` lies among the source pixels. `scale`: source pixels per target pixel.
+double center(const AxisMap& map, double scale, int64_t i) {
   const auto at = static_cast<double>(i);
   if (map.align_corners)
     return map.out > 1 ? at * static_cast<double>(map.in - 1) / static_cast<double>(map.out - 1) : 0.0;
-  const double scale = map.scale > 0 ? map.scale : static_cast<double>(map.in) / static_cast<double>(map.out);
   return (at + 0.5) * scale - 0.5;
 }
 
@@ -47,17 +46,17 @@ int64_t nearest(const AxisMap& map, int64_t i) {
                        : scaled(2 * i + 1, map.in, checked_multiply(2, map.out));
 }
 
-void add_linear(Taps& taps, const AxisMap& map, int64_t i) {
-  const double at = std::max(center(map, i), 0.0), low = std::floor(at), part = at - low;
+void add_linear(Taps& taps, const AxisMap& map, double scale, int64_t i) {
+  const double at = std::max(center(map, scale, i), 0.0), low = std::floor(at), part = at - low;
   add(taps, clamped(low, map.in), 1 - part);
   add(taps, clamped(low + 1, map.in), part);
 }
 
-void add_cubic(Taps& taps, const AxisMap& map, int64_t i) {
+void add_cubic(Taps& taps, const AxisMap& map, double scale, int64_t i) {
   constexpr double a = -0.75;
   const auto inner = [](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
   const auto outer = [](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
-  const double at = center(map, i), low = std::floor(at), part = at - low;
+  const double at = center(map, scale, i), low = std::floor(at), part = at - low;
   const std::array<double, 4> weights = {outer(part + 1), inner(part), inner(1 - part), outer(2 - part)};
   for (int tap = 0; tap < 4; ++tap) add(taps, clamped(low + tap - 1, map.in), weights[static_cast<size_t>(tap)]);
 }
@@ -96,16 +95,22 @@ std::string attribute_text(const AxisMap& map) {
               map.transposed ? ", transposed" : "", ")");
 }
 
-Taps taps_of(const AxisMap& map) {
+Taps taps_of(const AxisMap& map, int64_t begin, int64_t end) {
   Taps taps;
-  for (int64_t i = 0; i < map.out; ++i) {
+  taps.first.reserve(static_cast<size_t>(end - begin) + 1);
+  const double scale = map.scale > 0 ? map.scale : static_cast<double>(map.in) / static_cast<double>(map.out);
+  for (int64_t i = begin; i < end; ++i) {
     if (map.kind == Kind::identity) add(taps, i, 1);
     if (map.kind == Kind::nearest || map.kind == Kind::nearest_exact) add(taps, nearest(map, i), 1);
-    if (map.kind == Kind::linear) add_linear(taps, map, i);
-    if (map.kind == Kind::cubic) add_cubic(taps, map, i);
+    if (map.kind == Kind::linear) add_linear(taps, map, scale, i);
+    if (map.kind == Kind::cubic) add_cubic(taps, map, scale, i);
     if (map.kind == Kind::area) add_area(taps, map, i);
     end_target(taps);
   }
+  return taps;
+}
+Taps taps_of(const AxisMap& map) {
+  Taps taps = taps_of(map, 0, map.out);
   return map.transposed ? transposed(taps, map.in) : taps;
 }
 

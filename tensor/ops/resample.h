@@ -37,7 +37,9 @@ struct Taps {
   std::vector<double> weight;
   int64_t count(int64_t i) const { return first[static_cast<size_t>(i) + 1] - first[static_cast<size_t>(i)]; }
 };
+/// Those of all targets, or of targets [begin, end) of a map that is not transposed.
 Taps taps_of(const AxisMap& map);
+Taps taps_of(const AxisMap& map, int64_t begin, int64_t end);
 
 namespace op {
 

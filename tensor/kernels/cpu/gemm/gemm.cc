@@ -117,12 +117,52 @@ void fast_half_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Ma
   half_gemm<T, T>(a, b, c, accumulate, bias);
 }
 
+/// c = a b (+ c) for one column b, where a's rows or columns are contiguous. False where it is no such product: nothing
+/// was done. (1u: products of 16 bits would be computed as int, and overflow.)
+template <class U>
+bool column_product(const Matrix<const U>& a, const Matrix<const U>& b, const Matrix<U>& c, bool accumulate) {
+  const bool dots = a.column_stride == 1 && b.row_stride == 1;
+  if (b.columns != 1 || (!dots && a.row_stride != 1)) return false;
+  parallel_for(a.rows, ceil_div(int64_t{1} << 17, a.columns), [&](int64_t begin, int64_t end) {
+    const int64_t rows = end - begin, terms = a.columns;
+    const Scratch<U> memory(rows);
+    U* __restrict const sums = memory.data();  // bytes may alias everything else
+    std::fill_n(sums, rows, U{0});
+    if (dots) {
+      const U* __restrict const factor = b.data;
+      for (int64_t i = 0; i < rows; ++i) {
+        const U* __restrict const row = &a.at(begin + i, 0);
+        U sum = 0;
+        for (int64_t k = 0; k < terms; ++k) sum = static_cast<U>(sum + 1u * row[k] * factor[k]);
+        sums[i] = sum;
+      }
+    } else {
+      for (int64_t k = 0; k < terms; ++k) {
+        const U* __restrict const column = &a.at(begin, k);
+        const U factor = b.at(k, 0);
+        for (int64_t i = 0; i < rows; ++i) sums[i] = static_cast<U>(sums[i] + 1u * column[i] * factor);
+      }
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      U& to = c.at(begin + i, 0);
+      to = static_cast<U>(accumulate ? to + sums[i] : sums[i]);
+    }
+  });
+  return true;
+}
+
 /// Integers as unsigned ones of their size, so that overflow wraps around.
-template <class T> void wrapping_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
+template <class T> void wrapping_gemm(Matrix<const T> left, Matrix<const T> right, Matrix<T> out, bool accumulate) {
   using U = std::make_unsigned_t<T>;
-  loop_gemm<U>({reinterpret_cast<const U*>(a.data), a.rows, a.columns, a.row_stride, a.column_stride},
-               {reinterpret_cast<const U*>(b.data), b.rows, b.columns, b.row_stride, b.column_stride},
-               {reinterpret_cast<U*>(c.data), c.rows, c.columns, c.row_stride, c.column_stride}, accumulate);
+  const auto as_unsigned = []<class S>(const Matrix<S>& m) {
+    using Element = std::conditional_t<std::is_const_v<S>, const U, U>;
+    return Matrix<Element>{reinterpret_cast<Element*>(m.data), m.rows, m.columns, m.row_stride, m.column_stride};
+  };
+  const Matrix<const U> a = as_unsigned(left), b = as_unsigned(right);
+  const Matrix<U> c = as_unsigned(out);
+  if (column_product<U>(a, b, c, accumulate)) return;
+  if (a.rows == 1 && column_product<U>(b.transposed(), a.transposed(), c.transposed(), accumulate)) return;
+  loop_gemm<U>(a, b, c, accumulate);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "tensor/kernels/cpu/window/long_lines.h"
 #include "tensor/kernels/cpu/window/mean_rows.h"
 
 namespace weft::kernels::cpu {
@@ -92,9 +93,15 @@ using namespace kernels::cpu;
 void op::AvgPool2d::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {
-    linked_means<S>(x, out, Links::of_windows(windows_of(options, 0), x.size(2), out.size(2)),
-                    Links::of_windows(windows_of(options, 1), x.size(3), out.size(3)),
-                    RowSums::of_windows(windows_of(options, 1), x.size(3), out.size(3)), options);
+    const auto pool = [](const Operand& from, const Operand& to, const Pool2dOptions& o) {
+      linked_means<S>(from, to, Links::of_windows(windows_of(o, 0), from.size(2), to.size(2)),
+                      Links::of_windows(windows_of(o, 1), from.size(3), to.size(3)),
+                      RowSums::of_windows(windows_of(o, 1), from.size(3), to.size(3)), o);
+    };
+    const auto part = [&](const Operand& from, const std::array<Operand, 1>& to, const Pool2dOptions& o) {
+      pool(from, to[0], o);
+    };
+    if (!pool_in_blocks(x, std::array{out}, options, part)) pool(x, out, options);
   });
 }
 

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/base/convert.h"
+#include "tensor/kernels/cpu/window/long_lines.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
 
 namespace weft::kernels::cpu {
@@ -328,7 +329,15 @@ using namespace kernels::cpu;
 /// Padding counts as -inf; a NaN in a window is the result, and its first one the index.
 void op::MaxPool2d::cpu(const Operand& x, const Operand& out, const Operand& indices) const {
   if (out.numel() == 0) return;
-  visit_both(out, indices, [&]<class S, class Index>() { maxima<S, Index>(x, out, indices, windows); });
+  visit_both(out, indices, [&]<class S, class Index>() {
+    const auto pool = [&](const Operand& from, const std::array<Operand, 2>& to, const Pool2dOptions& o) {
+      MaxWindows part = windows;
+      part.options = o;
+      maxima<S, Index>(from, to[0], to[1], part);
+    };
+    if (windows.is_adaptive() || !pool_in_blocks(x, std::array{out, indices}, windows.options, pool))
+      maxima<S, Index>(x, out, indices, windows);
+  });
 }
 
 void op::MaxPool2dBackward::cpu(const Operand& g, const Operand& indices, const Operand& out) const {

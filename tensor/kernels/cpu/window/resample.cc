@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
 #include "tensor/kernels/cpu/window/mix_rows.h"
@@ -21,13 +22,12 @@ template <class T> struct TapsIn {
   bool same = true;    // targets are the source's pixels
   bool filled = true;  // every target has a tap
 
-  explicit TapsIn(const AxisMap& map) : taps(taps_of(map)), weight(taps.weight.begin(), taps.weight.end()) {
-    for (int64_t i = 0; i < map.target(); ++i) {
-      most = std::max(most, taps.count(i));
-      filled = filled && taps.count(i) > 0;
-      same = same && taps.count(i) == 1 && at(i)[0] == i && weight_of(i)[0] == T{1};
-    }
+  explicit TapsIn(const AxisMap& map) : TapsIn(taps_of(map), 0, map.target()) {
     same = same && map.source() == map.target();
+  }
+  /// Of targets [begin, end) of a map that is not transposed.
+  TapsIn(const AxisMap& map, int64_t begin, int64_t end) : TapsIn(taps_of(map, begin, end), begin, end) {
+    same = same && begin == 0 && map.source() == map.target() && end == map.target();
   }
   const int64_t* at(int64_t i) const { return taps.at.data() + taps.first[static_cast<size_t>(i)]; }
   const T* weight_of(int64_t i) const { return weight.data() + taps.first[static_cast<size_t>(i)]; }
@@ -35,6 +35,15 @@ template <class T> struct TapsIn {
   bool equal(int64_t i, int64_t j) const {
     return taps.count(i) == taps.count(j) && std::equal(at(i), at(i) + taps.count(i), at(j)) &&
            std::equal(weight_of(i), weight_of(i) + taps.count(i), weight_of(j));
+  }
+
+ private:
+  TapsIn(Taps all, int64_t begin, int64_t end) : taps(std::move(all)), weight(taps.weight.begin(), taps.weight.end()) {
+    for (int64_t i = 0; i < end - begin; ++i) {
+      most = std::max(most, taps.count(i));
+      filled = filled && taps.count(i) > 0;
+      same = same && taps.count(i) == 1 && at(i)[0] == begin + i && weight_of(i)[0] == T{1};
+    }
   }
 };
 
@@ -80,28 +89,34 @@ template <class T> class ColumnTable {
   std::vector<T> weight_;
 };
 
+/// The sum of weight * x: the mean of a run of pixels.
+template <class T> T mean_of(const T* x, int64_t length, T weight) {
+  constexpr int N = simd::kLanes<T>, kSums = 4;
+  const auto factor = simd::splat<T>(weight);
+  simd::Vec<T> sums[kSums] = {};
+  int64_t i = 0;
+  for (; i + kSums * N <= length; i += kSums * N)
+    for (int s = 0; s < kSums; ++s) sums[s] += simd::load<T>(x + i + s * N) * factor;
+  for (; i < length; i += N)
+    sums[0] += simd::load_part<T>(x + i, static_cast<int>(std::min<int64_t>(N, length - i))) * factor;
+  const simd::Vec<T> sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  T out{};
+  for (int lane = 0; lane < N; ++lane) out += sum[lane];
+  return out;
+}
+
 /// Images as lines of pixels, each of `values` contiguous numbers: (images, height, width, values), dense. Elements
 /// are S, computed in T: lines of bf16 and f16 are widened when they are read.
 template <class S> class Resampling {
  public:
   using T = Compute<S>;
   Resampling(const op::Resample& op, int64_t images, int64_t values)
-      : images_(images),
-        values_(values),
-        height_(op.lines.source()),
-        width_(op.columns.source()),
-        out_height_(op.lines.target()),
-        out_width_(op.columns.target()),
-        lines_(op.lines),
-        columns_(op.columns) {
-    if (values == 1 && !columns_.same && columns_.filled && columns_.most <= ColumnTable<T>::kMost &&
-        width_ <= std::numeric_limits<int32_t>::max())
-      table_.emplace(columns_, out_width_);
-    if constexpr (is_half<S>) {
-      widened_.resize(static_cast<size_t>(lines_.most));
-      std::iota(widened_.begin(), widened_.end(), 0);
-    }
-  }
+      : Resampling(op, images, values,
+                   are_means(op.columns, values) ? TapsIn<T>(op.columns, 0, 0) : TapsIn<T>(op.columns), 0,
+                   op.columns.target()) {}
+  /// Target columns [begin, end) alone, of a map that is not transposed.
+  Resampling(const op::Resample& op, int64_t images, int64_t begin, int64_t end)
+      : Resampling(op, images, 1, TapsIn<T>(op.columns, begin, end), begin, end) {}
 
   void run(const S* x, S* out) const {
     const int64_t work = std::max(width_ * std::max<int64_t>(1, lines_.most), out_width_) * values_;
@@ -110,9 +125,9 @@ template <class S> class Resampling {
       const Buffers buffers(*this);
       for (int64_t line = begin; line < end; ++line) {
         const int64_t h = line % out_height_;
-        S* to = out + line * out_width_ * values_;
+        S* to = out + line * out_line_ + first_ * values_;
         if (line > begin && h > 0 && lines_.equal(h, h - 1))
-          std::copy_n(to - out_width_ * values_, out_width_ * values_, to);
+          std::copy_n(to - out_line_, out_width_ * values_, to);
         else
           one_line(x + line / out_height_ * height_ * width_ * values_, h, buffers, to);
       }
@@ -120,6 +135,38 @@ template <class S> class Resampling {
   }
 
  private:
+  Resampling(const op::Resample& op, int64_t images, int64_t values, TapsIn<T> columns, int64_t begin, int64_t end)
+      : images_(images),
+        values_(values),
+        height_(op.lines.source()),
+        width_(op.columns.source()),
+        out_height_(op.lines.target()),
+        out_width_(end - begin),
+        out_line_(op.columns.target() * values),
+        first_(begin),
+        means_(are_means(op.columns, values)),
+        lines_(op.lines),
+        columns_(std::move(columns)) {
+    if (means_) columns_.same = false;
+    if (values == 1 && !means_ && !columns_.same && columns_.filled && columns_.most <= ColumnTable<T>::kMost &&
+        width_ <= std::numeric_limits<int32_t>::max())
+      table_.emplace(columns_, out_width_);
+    if constexpr (is_half<S>) {
+      widened_.resize(static_cast<size_t>(lines_.most));
+      std::iota(widened_.begin(), widened_.end(), 0);
+    }
+  }
+
+  /// Whether columns are means of runs of single values, which need no taps.
+  static bool are_means(const AxisMap& columns, int64_t values) {
+    return values == 1 && columns.kind == AxisMap::Kind::area && !columns.transposed &&
+           columns.in / columns.out >= simd::kLanes<T>;
+  }
+  T mean_at(const T* line, int64_t w) const {
+    const auto [begin, end] = shared_range(w, out_width_, width_);
+    return mean_of<T>(line + begin, end - begin, static_cast<T>(T{1} / static_cast<T>(end - begin)));
+  }
+
   /// A thread's: a line mixed of whole lines; of bf16 and f16, the lines of a target and the target too.
   struct Buffers {
     explicit Buffers(const Resampling& r)
@@ -151,7 +198,9 @@ template <class S> class Resampling {
       mix_rows(image, line, at, lines_.weight_of(h), count, line, mixed);
     if (table_) return table_->run(from, to);
     for (int64_t w = 0; w < out_width_; ++w)
-      if (values_ == 1)
+      if (means_)
+        to[w] = mean_at(from, w);
+      else if (values_ == 1)
         to[w] = single(from, w);
       else
         mix_rows(from, values_, columns_.at(w), columns_.weight_of(w), columns_.taps.count(w), values_,
@@ -163,7 +212,8 @@ template <class S> class Resampling {
     return sum;
   }
 
-  int64_t images_, values_, height_, width_, out_height_, out_width_;
+  int64_t images_, values_, height_, width_, out_height_, out_width_, out_line_, first_;
+  bool means_;
   TapsIn<T> lines_, columns_;
   std::optional<ColumnTable<T>> table_;
   std::vector<int64_t> widened_;  // where the widened lines of a target lie: one after another
@@ -184,9 +234,27 @@ template <class S> bool prefers_channels_last(const AxisMap& columns, int64_t ch
          (columns.kind == AxisMap::Kind::cubic || columns.source() < kShortLine);
 }
 
+/// Long lines that are few: their columns in blocks, as a table of all would take longer than what it is for.
+template <class S> bool resample_in_blocks(const op::Resample& op, int64_t images, const S* x, S* out) {
+  constexpr int64_t kBlock = 4096, kMostLines = 16;
+  const int64_t width = op.columns.target();
+  const bool few = op.lines.kind == AxisMap::Kind::identity && images * op.lines.target() <= kMostLines;
+  if (is_half<S> || op.columns.transposed || op.columns.kind == AxisMap::Kind::area || !few || width < 2 * kBlock)
+    return false;
+  parallel_for(ceil_div(width, kBlock), 1, [&](int64_t block, int64_t end) {
+    for (; block < end; ++block)
+      Resampling<S>(op, images, block * kBlock, std::min(width, (block + 1) * kBlock)).run(x, out);
+  });
+  return true;
+}
+
 template <class S> void resample(const op::Resample& op, const Operand& x, const Operand& out) {
-  if (x.view->is_contiguous() && out.view->is_contiguous() && !prefers_channels_last<S>(op.columns, x.size(1)))
-    return Resampling<S>(op, x.size(0) * x.size(1), 1).run(x.data<S>(), out.data<S>());
+  if (x.view->is_contiguous() && out.view->is_contiguous() && !prefers_channels_last<S>(op.columns, x.size(1))) {
+    const int64_t images = x.size(0) * x.size(1);
+    if (!resample_in_blocks<S>(op, images, x.data<S>(), out.data<S>()))
+      Resampling<S>(op, images, 1).run(x.data<S>(), out.data<S>());
+    return;
+  }
   const FiveAxes x5(x), out5(out);
   const ImageIn<S, S> in(*x5);
   ImageOut<S, S> result(*out5);
