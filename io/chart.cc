@@ -18,7 +18,9 @@ constexpr std::array<const char*, 7> kColors = {"#0072B2", "#D55E00", "#009E73",
                                                 "#56B4E9", "#E69F00", "#000000"};
 constexpr double kLeft = 64, kRight = 16, kTop = 36, kBottom = 48;
 
+/// Text for XML. Error if it is not valid UTF-8, which readers of XML refuse.
 std::string escape(const std::string& text) {
+  if (!detail::is_utf8(text)) throw Error(weft::text("the text ", detail::shown(text), " is not valid UTF-8"));
   std::string out;
   for (const char c : text) {
     if (c == '<')

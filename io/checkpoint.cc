@@ -118,15 +118,18 @@ Contents read(const std::string& path) {
   return contents;
 }
 
-/// Casting would make the run carry on with other values.
-void check_dtypes(nn::Module& model, const StateDict& state) {
-  for (const auto& [name, tensor] : model.state_dict()) {
-    const auto found = state.find(name);
-    if (found != state.end() && found->second.dtype() != tensor.dtype())
+/// Casting would make the run carry on with other values. `takes(own, saved)`: whether it would not.
+void check_dtypes(const StateDict& own, const StateDict& saved, const char* part, bool (*takes)(DType, DType)) {
+  for (const auto& [name, tensor] : own) {
+    const auto found = saved.find(name);
+    if (found != saved.end() && !takes(tensor.dtype(), found->second.dtype()))
       throw DtypeError(
-          text(name, " is ", found->second.dtype(), " in the checkpoint and ", tensor.dtype(), " in the model"));
+          text(name, " is ", found->second.dtype(), " in the checkpoint and ", tensor.dtype(), " in the ", part));
   }
 }
+bool is_equal(DType own, DType saved) { return own == saved; }
+/// An average follows a cast of its model with its next update, so that it may have been saved with fewer digits.
+bool is_as_wide(DType own, DType saved) { return is_floating(saved) && promote(own, saved) == own; }
 
 /// Steps that can be taken back, newest first.
 class Transaction {
@@ -177,11 +180,14 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
   const optim::State accumulate = state_of(contents, "accumulate.");
   if (parts.model != nullptr) {
     text_at(contents, "model");
-    check_dtypes(*parts.model, model);
+    check_dtypes(parts.model->state_dict(), model, "model", is_equal);
   }
   if (parts.optimizer != nullptr) text_at(contents, "optimizer");
   if (parts.schedule != nullptr) text_at(contents, "schedule");
-  if (parts.average != nullptr) text_at(contents, "average");
+  if (parts.average != nullptr) {
+    text_at(contents, "average");
+    check_dtypes(parts.average->state_dict().tensors, average.tensors, "average", is_as_wide);
+  }
   if (parts.scaler != nullptr) text_at(contents, "scaler");
   if (parts.accumulate != nullptr) text_at(contents, "accumulate");
   const std::string position = parts.loader != nullptr ? text_at(contents, "loader") : "";

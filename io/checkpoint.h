@@ -44,7 +44,8 @@ void save_checkpoint(const std::string& path, const CheckpointParts& parts);
 
 /// Restores the given objects: all of them, or none if anything does not fit. Contents of the file that are not
 /// requested are ignored. IoError, with the path, if the file is damaged (its checksum is verified), lacks a requested
-/// part, or belongs to another model, dtype, optimizer or dataset, and if `average` is applied.
+/// part, or belongs to another model, optimizer or dataset, to a model of another dtype or an average of a wider one,
+/// and if `average` is applied. The state of an optimizer is cast to what the optimizer keeps.
 void load_checkpoint(const std::string& path, const CheckpointParts& parts);
 
 }  // namespace weft::io

@@ -47,6 +47,31 @@ void rethrow_with_path(const std::string& path) {
   throw IoError(line);
 }
 
+bool is_utf8(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
+  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  for (size_t i = 0; i < text.size();) {
+    const unsigned first = byte(i);
+    if (first < 0x80) {
+      i += 1;
+    } else if (first >= 0xc2 && first <= 0xdf && follows(i + 1)) {
+      i += 2;
+    } else if (first >= 0xe0 && first <= 0xef &&
+               follows(i + 1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) && follows(i + 2)) {
+      i += 3;
+    } else if (first >= 0xf0 && first <= 0xf4 &&
+               follows(i + 1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) && follows(i + 2) &&
+               follows(i + 3)) {
+      i += 4;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
 uint32_t crc32(uint32_t crc, const void* data, size_t bytes) {
   return static_cast<uint32_t>(::crc32_z(crc, static_cast<const unsigned char*>(data), bytes));
 }
@@ -168,6 +193,9 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolve_l
   struct stat existing = {};
   const bool exists = ::stat(target_.c_str(), &existing) == 0;
   if (exists && !S_ISREG(existing.st_mode)) throw IoError(text(path, ": exists and is not a regular file"));
+  // (Not EPERM: old sandboxes answer the call itself with it.)
+  if (exists && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EROFS))
+    fail("cannot write");
   create_temporary();
   if (exists && ::fchmod(descriptor_, existing.st_mode & 07777) != 0) {
     const int reason = errno;

@@ -34,8 +34,9 @@ class InputFile {
 };
 
 /// Writes a file that appears under its name only when it is complete and on disk. It creates a temporary file in the
-/// same folder (exclusively), calls fsync, renames it, and calls fsync on the folder. An existing file keeps its mode;
-/// a new one follows the umask. A symbolic link is kept, and its target is replaced or created. On failure it throws
+/// same folder (exclusively), calls fsync, renames it, and calls fsync on the folder. So the folder must be writable,
+/// and an existing file too, which keeps its mode, but not its owner and other hard links. A new one follows the umask.
+/// A symbolic link is kept, and its target is replaced or created. On failure it throws
 /// IoError with the path, leaves the old file untouched and removes the temporary file. A process that is killed leaves
 /// the temporary file as `NAME.weft-tmp-NUMBER`; the next save to NAME removes it. A lock (flock) distinguishes it from
 /// the temporary file of a save in progress.
@@ -89,6 +90,9 @@ template <class F> decltype(auto) with_path(const std::string& path, F&& f) {
     rethrow_with_path(path);
   }
 }
+
+/// Whether `text` is valid UTF-8: no overlong encoding, no surrogate, no code point above U+10FFFF.
+bool is_utf8(std::string_view text);
 
 /// CRC-32 (as zlib's) of `bytes`, continued from `crc`.
 uint32_t crc32(uint32_t crc, const void* data, size_t bytes);

@@ -44,16 +44,20 @@ class GzipFile {
     char more;
     const int count = ::gzread(file_, &more, 1);
     if (count > 0) throw IoError("bytes follow the last value");
-    int status = Z_OK;
-    const char* reason = ::gzerror(file_, &status);
-    if (count < 0 || status != Z_OK) throw IoError(text("damaged: ", reason));
+    if (const std::string_view reason = error(); count < 0 || !reason.empty()) throw IoError(text("damaged: ", reason));
   }
 
  private:
-  [[noreturn]] void fail(size_t missing) {
+  /// zlib's words, without the name that it gives a descriptor (`<fd:4>: `); empty if there is no error.
+  std::string_view error() {
     int status = Z_OK;
-    const char* reason = ::gzerror(file_, &status);
-    if (status != Z_OK) throw IoError(text("damaged: ", reason));
+    const std::string_view reason = ::gzerror(file_, &status);
+    if (status == Z_OK) return {};
+    const size_t name = reason.starts_with("<fd:") ? reason.find(": ") : std::string_view::npos;
+    return name == std::string_view::npos ? reason : reason.substr(name + 2);
+  }
+  [[noreturn]] void fail(size_t missing) {
+    if (const std::string_view reason = error(); !reason.empty()) throw IoError(text("damaged: ", reason));
     throw IoError(text("truncated: ", missing, " bytes are missing"));
   }
   gzFile file_;

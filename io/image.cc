@@ -27,6 +27,31 @@ struct PngImage {
   }
 };
 
+uint32_t big_endian(const char* at) {
+  uint32_t value = 0;
+  for (int i = 0; i < 4; ++i) value = value << 8 | static_cast<uint8_t>(at[i]);
+  return value;
+}
+
+/// Error for a damaged chunk and for a missing end. libpng leaves out damaged chunks that change colors (`gAMA`,
+/// `tRNS`) and takes memory for the length that a chunk states.
+void check_chunks(const std::string& bytes) {
+  constexpr size_t kSignature = 8, kAround = 12;  // a chunk: length, type, data, checksum
+  if (bytes.size() < kSignature || png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, kSignature) != 0)
+    throw IoError("no PNG: its first bytes are others");
+  for (size_t at = kSignature; at + kAround <= bytes.size();) {
+    const char* const type = bytes.data() + at + 4;
+    const size_t length = big_endian(bytes.data() + at), left = bytes.size() - at - kAround;
+    const std::string name = detail::shown({type, 4});
+    if (length > left) throw IoError(text("PNG: chunk ", name, " has ", length, " bytes, and ", left, " are left"));
+    if (detail::crc32(0, type, 4 + length) != big_endian(type + 4 + length))
+      throw IoError(text("PNG: damaged: the checksum of chunk ", name, " does not match"));
+    if (std::string_view(type, 4) == "IEND") return;
+    at += kAround + length;
+  }
+  throw IoError("PNG: truncated: its end is missing");
+}
+
 uint8_t to_byte(float value) {
   if (!(value > 0)) return 0;  // NaN too
   return static_cast<uint8_t>(std::lround(std::min(value, 1.0f) * 255.0f));
@@ -43,9 +68,8 @@ std::vector<uint8_t> pixels_of(const Tensor& image) {
   return out;
 }
 
-}  // namespace
-
-void save_png(const std::string& path, const Tensor& image) {
+/// (H, W) or (C, H, W) as the bytes of a PNG file.
+std::string encode_png(const Tensor& image) {
   ErrorFrame frame("save_png", image);
   const Tensor planes = image.rank() == 2 ? image.detach().unsqueeze(0) : image.detach();
   if (planes.rank() != 3 || (planes.size(0) != 1 && planes.size(0) != 3) || planes.numel() == 0)
@@ -60,16 +84,20 @@ void save_png(const std::string& path, const Tensor& image) {
   png.image.format = planes.size(0) == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(png.image), '\0');
   png_alloc_size_t size = bytes.size();
-  detail::with_path(path, [&] {
-    png.check(png_image_write_to_memory(&png.image, bytes.data(), &size, 0, pixels.data(), 0, nullptr));
-  });
-  write_file(path, std::string_view(bytes).substr(0, size));
+  png.check(png_image_write_to_memory(&png.image, bytes.data(), &size, 0, pixels.data(), 0, nullptr));
+  bytes.resize(size);
+  return bytes;
 }
+
+}  // namespace
+
+void save_png(const std::string& path, const Tensor& image) { write_file(path, encode_png(image)); }
 
 Tensor load_png(const std::string& path) {
   return detail::with_path(path, [&] {
     constexpr uint64_t kMaxFile = uint64_t{1} << 30;
     const std::string bytes = InputFile(path).read_all(kMaxFile);
+    check_chunks(bytes);
     PngImage png;
     png.check(png_image_begin_read_from_memory(&png.image, bytes.data(), bytes.size()));
     png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else a file that does not say would be linear, in 16 bits alone

@@ -1,7 +1,7 @@
 #include "io/safetensors_header.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -13,16 +13,10 @@ namespace weft::io::detail {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, DType>, kDTypeCount> kNames = {{{"F32", DType::f32},
-                                                                                 {"F64", DType::f64},
-                                                                                 {"BF16", DType::bf16},
-                                                                                 {"F16", DType::f16},
-                                                                                 {"I64", DType::i64},
-                                                                                 {"I32", DType::i32},
-                                                                                 {"I16", DType::i16},
-                                                                                 {"I8", DType::i8},
-                                                                                 {"U8", DType::u8},
-                                                                                 {"BOOL", DType::boolean}}};
+constexpr std::pair<std::string_view, DType> kNames[] = {
+    {"F32", DType::f32}, {"F64", DType::f64}, {"BF16", DType::bf16}, {"F16", DType::f16}, {"I64", DType::i64},
+    {"I32", DType::i32}, {"I16", DType::i16}, {"I8", DType::i8},     {"U8", DType::u8},   {"BOOL", DType::boolean}};
+static_assert(std::size(kNames) == kDTypeCount);
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 /// Receives the JSON piece by piece and accepts only the one structure a header has.
@@ -224,31 +218,6 @@ void check_layout(const std::vector<SafetensorsEntry>& entries, uint64_t data_by
 
 }  // namespace
 
-bool is_utf8(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
-  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  for (size_t i = 0; i < text.size();) {
-    const unsigned first = byte(i);
-    if (first < 0x80) {
-      i += 1;
-    } else if (first >= 0xc2 && first <= 0xdf && follows(i + 1)) {
-      i += 2;
-    } else if (first >= 0xe0 && first <= 0xef &&
-               follows(i + 1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) && follows(i + 2)) {
-      i += 3;
-    } else if (first >= 0xf0 && first <= 0xf4 &&
-               follows(i + 1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) && follows(i + 2) &&
-               follows(i + 3)) {
-      i += 4;
-    } else {
-      return false;
-    }
-  }
-  return true;
-}
-
 std::string_view safetensors_name(DType dtype) {
   for (const auto& [name, known] : kNames)
     if (known == dtype) return name;
@@ -277,17 +246,21 @@ std::string write_safetensors_header(const SafetensorsHeader& header) {
   const auto check = [](const std::string& text) {
     if (!is_utf8(text)) throw IoError(weft::text("the name or text ", shown(text), " is not valid UTF-8"));
   };
+  // A std::map inside (nlohmann::json) would sort the names and lose the order of the data, which readers like to
+  // follow; ordered_json looks a key up in linear time, so entries are appended to its list directly.
+  const auto append = [](nlohmann::ordered_json& object, const std::string& key, nlohmann::ordered_json value) {
+    auto& list = object.get_ref<nlohmann::ordered_json::object_t&>();
+    list.std::vector<std::pair<const std::string, nlohmann::ordered_json>>::emplace_back(key, std::move(value));
+  };
   if (!header.metadata.empty()) {
-    nlohmann::ordered_json& metadata = json[std::string(kMetadataKey)];
+    nlohmann::ordered_json metadata = nlohmann::ordered_json::object();
     for (const auto& [key, value] : header.metadata) {
       check(key);
       check(value);
-      metadata[key] = value;
+      append(metadata, key, value);
     }
+    append(json, std::string(kMetadataKey), std::move(metadata));
   }
-  // A std::map inside (nlohmann::json) would sort the names and lose the order of the data, which readers like to
-  // follow; ordered_json looks a key up in linear time, so entries are appended to its list directly.
-  auto& list = json.get_ref<nlohmann::ordered_json::object_t&>();
   for (const SafetensorsEntry& entry : header.entries) {
     check(entry.name);
     if (entry.name == kMetadataKey) throw IoError("a tensor cannot be called __metadata__");
@@ -295,7 +268,7 @@ std::string write_safetensors_header(const SafetensorsHeader& header) {
     one["dtype"] = safetensors_name(entry.dtype);
     one["shape"] = entry.shape.to_vector();
     one["data_offsets"] = {entry.begin, entry.end};
-    list.std::vector<std::pair<const std::string, nlohmann::ordered_json>>::emplace_back(entry.name, std::move(one));
+    append(json, entry.name, std::move(one));
   }
   std::string out = json.dump();
   out.resize((out.size() + 7) / 8 * 8, ' ');

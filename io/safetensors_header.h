@@ -38,7 +38,4 @@ std::string write_safetensors_header(const SafetensorsHeader& header);
 /// The format's name of a dtype, such as `F32`.
 std::string_view safetensors_name(DType dtype);
 
-/// Whether `text` is valid UTF-8: no overlong encoding, no surrogate, no code point above U+10FFFF.
-bool is_utf8(std::string_view text);
-
 }  // namespace weft::io::detail

@@ -41,6 +41,10 @@ Shape Adafactor::state_shape(const Tensor& parameter, size_t state) const {
   return shape;
 }
 
+bool Adafactor::needs_state(const Tensor& parameter, size_t state) const {
+  return parameter.numel() > 0 && (state < 2) == (parameter.dim() > 1);
+}
+
 void Adafactor::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdafactorOptions& o = options(group);
   if (gradient.numel() == 0) return;

@@ -112,7 +112,8 @@ void Optimizer::check_state(const State& given) {
       const bool mine = is_mine(number++), needed = count_at(slot.key + ".step") > 0 && mine;
       for (const char* name : number_names_) (void)check_number(slot.key + "." + name);
       for (size_t k = 0; k < state_names_.size(); ++k)
-        check_tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k), needed && k < least_states());
+        check_tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k),
+                     needed && needs_state(slot.parameter, k));
       check_tensor(slot.key + kMaster, slot.parameter.shape(), false);
     }
   }

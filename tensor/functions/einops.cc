@@ -112,6 +112,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 struct Pattern {
   std::vector<Group> left, right;
   std::map<std::string, int64_t> sizes;
+  bool drops_dots = false;  // ... is on the left side only
   int64_t size(const std::string& name) const { return sizes.at(name); }
 };
 
@@ -166,6 +167,7 @@ Pattern parse(const Tensor& x, std::string_view pattern, const AxisSizes& sizes)
   Pattern out{std::move(before.groups), std::move(after.groups), std::move(before.sizes)};
   out.sizes.merge(after.sizes);
   const std::vector<std::string> left = names_of(out.left), right = names_of(out.right);
+  out.drops_dots = holds(left, kDots) && !holds(right, kDots);
   if (holds(right, kDots) && !holds(left, kDots)) throw Error(text("`", pattern, "` has ... on the right side only"));
   for (const auto& [name, size] : sizes) {
     if (name == kDots) throw Error("... takes no size, as it stands for any number of axes");
@@ -210,6 +212,11 @@ Tensor merge_axes(const Tensor& x, const std::vector<std::string>& names, const 
   return reshape(permute(x, order), shape);
 }
 
+/// Error for ... on the left side only, whether it stands for axes of this tensor or for none.
+void require_dots(const Pattern& parsed, std::string_view pattern) {
+  if (parsed.drops_dots) throw Error(text("`", pattern, "` has ... on the left side only"));
+}
+
 /// Every name of `these` must be among `those`.
 void require(const std::vector<std::string>& these, const std::vector<std::string>& those, std::string_view pattern) {
   for (const std::string& name : these)
@@ -233,6 +240,7 @@ Tensor reduced(const Tensor& x, std::string_view reduction, const Axes& axes) {
 Tensor rearrange(const Tensor& x, std::string_view pattern, const AxisSizes& sizes) {
   ErrorFrame frame("rearrange", x);
   const Pattern parsed = parse(x, pattern, sizes);
+  require_dots(parsed, pattern);
   const std::vector<std::string> left = names_of(parsed.left), right = names_of(parsed.right);
   require(left, right, pattern);
   require(right, left, pattern);
@@ -262,6 +270,7 @@ Tensor reduce(const Tensor& x, std::string_view pattern, std::string_view reduct
 Tensor repeat(const Tensor& x, std::string_view pattern, const AxisSizes& sizes) {
   ErrorFrame frame("repeat", x);
   const Pattern parsed = parse(x, pattern, sizes);
+  require_dots(parsed, pattern);
   std::vector<std::string> left = names_of(parsed.left);
   const std::vector<std::string> right = names_of(parsed.right);
   require(left, right, pattern);

@@ -180,6 +180,12 @@ TEST(Checkpoint, PartsThatAreMissingOrOfAnotherDtype) {
   wide.to(f64);
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.model = &wide}); }),
              "is f32 in the checkpoint and f64");
+  optim::Ema average(model, 0.5), wide_average(wide, 0.5);
+  io::save_checkpoint(folder / "narrow", {.average = &average});
+  io::load_checkpoint(folder / "narrow", {.average = &wide_average});  // it keeps all digits
+  io::save_checkpoint(folder / "wide", {.average = &wide_average});
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "wide", {.average = &average}); }),
+             "is f64 in the checkpoint and f32 in the average");
   io::save_safetensors(folder / "plain", model.state_dict());
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "plain", {.model = &model}); }), "not a checkpoint");
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "absent", {.model = &model}); }), "absent");

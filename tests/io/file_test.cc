@@ -1,9 +1,12 @@
 // AtomicFile: whatever fails, and wherever the process dies, there is the old file or the new one under the name.
 #include "io/file.h"
 
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 
@@ -109,6 +112,35 @@ TEST(AtomicFile, FollowsLinksAndRefusesWhatIsNoFile) {
   EXPECT_HAS(test::io_error([] { io::write_file("/dev/null", "x"); }), "not a regular file");
   EXPECT_HAS(test::io_error([&] { io::write_file(folder / ".", "x"); }), "not a regular file");
   EXPECT_HAS(test::io_error([&] { io::write_file(folder / "none/a", "x"); }), "No such file");
+}
+
+/// Root, too, may not write what modes forbid while this is alive.
+class WithoutOverride {
+ public:
+  WithoutOverride() {
+    ::syscall(SYS_capget, &header_, &before_);
+    Capabilities less = before_;
+    less[0].effective &= ~(1u << CAP_DAC_OVERRIDE);
+    ::syscall(SYS_capset, &header_, &less);
+  }
+  ~WithoutOverride() { ::syscall(SYS_capset, &header_, &before_); }
+  WithoutOverride(const WithoutOverride&) = delete;
+  WithoutOverride& operator=(const WithoutOverride&) = delete;
+
+ private:
+  using Capabilities = std::array<__user_cap_data_struct, 2>;
+  __user_cap_header_struct header_{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  Capabilities before_{};
+};
+
+TEST(AtomicFile, KeepsAFileThatMustNotBeWritten) {
+  const Folder folder;
+  const std::string path = folder / "a";
+  io::write_file(path, "old");
+  ::chmod(path.c_str(), 0444);
+  const WithoutOverride modes_count;
+  EXPECT_EQ(test::io_error([&] { io::write_file(path, "new"); }), path + ": cannot write: Permission denied");
+  EXPECT_EQ(test::read_bytes(path), "old");
 }
 
 TEST(AtomicFile, CreatesWhatADanglingLinkNames) {

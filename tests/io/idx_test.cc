@@ -8,12 +8,8 @@
 namespace weft {
 namespace {
 
-using test::Folder;
-
 Tensor load(std::string_view bytes) {
-  static const Folder folder;
-  test::write_bytes(folder / "a", bytes);
-  return io::load_idx(folder / "a");
+  return test::loaded(bytes, [](const std::string& path) { return io::load_idx(path); });
 }
 std::string refusal(std::string_view bytes) {
   return test::io_error([&] { load(bytes); });
@@ -62,6 +58,7 @@ TEST(Idx, Refuses) {
 TEST(Idx, DamagedGzip) {
   const std::string good(test::kIdxGzip);
   for (size_t length = 0; length < good.size(); ++length) refusal(good.substr(0, length));
+  EXPECT_HAS(refusal(good.substr(0, good.size() - 4)), "damaged: unexpected end of file");
   std::string wrong_sum = good;
   wrong_sum[good.size() - 6] = static_cast<char>(wrong_sum[good.size() - 6] ^ 1);
   EXPECT_HAS(refusal(wrong_sum), "damaged");

@@ -16,9 +16,7 @@ namespace {
 using test::Folder;
 
 Tensor load(std::string_view bytes) {
-  static const Folder folder;
-  test::write_bytes(folder / "a.png", bytes);
-  return io::load_png(folder / "a.png");
+  return test::loaded(bytes, [](const std::string& path) { return io::load_png(path); });
 }
 
 TEST(Png, ReadsWhatOthersWrote) {
@@ -54,9 +52,20 @@ TEST(Png, Refuses) {
   EXPECT_HAS(test::io_error([&] { io::load_png(path); }), "a.png");
   EXPECT_HAS(test::io_error([] { load("no image"); }), "PNG");
   EXPECT_FALSE(test::io_error([] { load(test::kPngHuge); }).empty());
-  // (A file that lacks only its last, empty chunk has all of its pixels, and libpng takes it.)
-  for (size_t length = 0; length + 12 < test::kPngRgb.size(); ++length)
+  for (size_t length = 0; length < test::kPngRgb.size(); ++length)
     EXPECT_FALSE(test::io_error([&] { load(test::kPngRgb.substr(0, length)); }).empty()) << length;
+  EXPECT_HAS(test::io_error([&] { load(test::kPngRgb.substr(0, 50)); }), "are left");
+  EXPECT_HAS(test::io_error([] { io::save_png("/none/a.png", zeros({4, 4})); }), "/none/a.png: cannot create");
+}
+
+// libpng itself takes files whose gamma or transparency is damaged, with other colors.
+TEST(Png, AnyFlippedBitIsRefused) {
+  for (const std::string_view file : {test::kPngRgb, test::kPngGray, test::kPngGray16})
+    for (size_t bit = 0; bit < 8 * file.size(); ++bit) {
+      std::string bytes(file);
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
+      EXPECT_FALSE(test::io_error([&] { load(bytes); }).empty()) << bit;
+    }
 }
 
 TEST(MakeGrid, PlacesImages) {
@@ -83,6 +92,14 @@ TEST(Chart, DrawsFiniteValuesAndLabels) {
   for (size_t at = svg.find("<polyline"); at != std::string::npos; at = svg.find("<polyline", at + 1)) ++lines;
   EXPECT_EQ(lines, 3u);  // the gap makes two of the first
   EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(Chart, RefusesTextThatIsNotUtf8) {
+  const Folder folder;
+  EXPECT_THROW(io::save_line_chart(folder / "a.svg", {{"a\xc3", {1, 2}}}), Error);
+  EXPECT_THROW(io::save_line_chart(folder / "a.svg", {{"a", {1, 2}}}, {.title = "\xff"}), Error);
+  io::save_line_chart(folder / "a.svg", {{"a\xc3\xa4", {1, 2}}});
+  EXPECT_EQ(folder.files(), 1);
 }
 
 TEST(Chart, LabelsOfCloseTicksDiffer) {

@@ -140,6 +140,7 @@ void add_errors(Cases& cases) {
   error("with an unknown size", "a b -> b a", {{"c", 2}}, "`c` is not in `a b -> b a`");
   error("with merged dots on the left", "(...) -> ...", {},
         "... in parentheses on the left side of `(...) -> ...` has no sizes");
+  error("with dots that are dropped", "a b ... -> a b", {}, "`a b ... -> a b` has ... on the left side only");
   error("with dots on the right", "a b -> a b ...", {}, "`a b -> a b ...` has ... on the right side only");
   cases.error<ShapeError>(
       "rearrange axes",

@@ -158,6 +158,21 @@ TEST(Resume, IsExact) {
   expect_exact_resume<Muon>(MuonOptions{.bf16_iterations = true});
 }
 
+TEST(Resume, NeedsEveryStateOfAdafactor) {
+  const Tensor matrix = parameter(ones({2, 3})), vector = parameter(ones({3}));
+  Adafactor optimizer({matrix, vector}, {.lr = 0.1});
+  for (Tensor w : {matrix, vector}) w.set_grad(ones(w.shape(), w.dtype()));
+  optimizer.step();
+  const State whole = optimizer.state_dict();
+  for (const auto& [name, tensor] : whole.tensors) {
+    State part = whole;
+    part.tensors.erase(name);
+    EXPECT_NE(error_of([&] { optimizer.load_state_dict(part); }).find("missing " + name), std::string::npos) << name;
+  }
+  EXPECT_EQ(whole.tensors.size(), 3u);
+  optimizer.load_state_dict(whole);
+}
+
 /// f32 and bf16 follow f64, and a view in another memory order is f64's equal. Parameters stay below 1, so that each of
 /// four roundings (of the start and of three steps) is off by up to 2^-25, and 2^-9 in bf16. The gradients' roundings,
 /// relative to steps that sum to less than 0.4, are less than one more; f32 also rounds within a step, less than three.
