@@ -1,5 +1,8 @@
 #include "tensor/dispatch/apply.h"
 
+#include <new>
+#include <stdexcept>
+
 #include "tensor/dispatch/backend.h"
 #include "tensor/dispatch/observer.h"
 #include "tensor/dispatch/per_tensor.h"
@@ -44,6 +47,17 @@ Tensor unshared(const Tensor& x, const Tensor& source) { return x.shares_storage
 
 Tensor alias(const Tensor& x) { return internal::make_tensor(internal::storage_ptr(x), x.layout(), x.dtype()); }
 
+void rethrow_from_kernel() {
+  constexpr const char* kNoRoom = "out of memory: the op's working memory";
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw MemoryError(kNoRoom);
+  } catch (const std::length_error&) {  // a list that no address space holds
+    throw MemoryError(kNoRoom);
+  }
+}
+
 void run_erased(const OpCall& call, Operands in, Operands out) {
   if (internal::modes().observer != nullptr) {
     ObservedEvent event({.kind = ObserverEvent::Kind::op,
@@ -60,8 +74,11 @@ void run_erased(const OpCall& call, Operands in, Operands out) {
   for (const Operand& x : in)
     if (x.defined()) device = x.device;
   if (!out.empty()) device = out[0].device;
-  if (device.is_cpu())
-    call.info.run[0](call.op, in, out);
+  if (device.is_cpu()) try {
+      call.info.run[0](call.op, in, out);
+    } catch (...) {
+      rethrow_from_kernel();
+    }
   else
     backend_of(device).run(device.index, call.info, call.op, in, out);
 }

@@ -19,7 +19,7 @@
 #include <array>
 #include <bit>
 #include <span>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tensor/dispatch/any_op.h"
@@ -90,6 +90,8 @@ Tensor alias(const Tensor& x);
 Tensor unshared(const Tensor& x, const Tensor& source);
 /// Runs the kernel of the operands' device and notifies observers.
 void run_erased(const OpCall& call, Operands in, Operands out);
+/// Throws the exception that is being handled: as a MemoryError, if the kernel had no room for its working memory.
+[[noreturn]] void rethrow_from_kernel();
 /// Records the history of an op that has just run, or marks its results as cut off from their history.
 void record(const OpCall& call);
 /// Whether `x` has a history or a cut mark, so that an op on it must be recorded.
@@ -133,7 +135,11 @@ template <class Op, class Temporaries, class... Inputs>
     [&]<size_t... O>(std::index_sequence<O...>) {
       const std::array<Operand, kOutputs> out = {operand(results[O])...};
       if (device.is_cpu() && internal::modes().observer == nullptr) [[likely]]
-        op.cpu(in[I]..., out[O]...);
+        try {
+          op.cpu(in[I]..., out[O]...);
+        } catch (...) {
+          rethrow_from_kernel();
+        }
       else
         run_erased({op_info<Op>, &op, pointers, results}, in, out);
     }

@@ -1,8 +1,13 @@
 // Sizes that no machine has: an Error that names them, whichever way they are asked for; never a crash or a read
 // outside.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <string_view>
 
 #include "tensor/adjoints/index.h"
 #include "tensor/functions_all.h"
@@ -52,6 +57,42 @@ TEST(HugeSizes, AreRefusedWhereAnExpandedViewIsCopied) {
 #endif
   EXPECT_NE(error_of([&] { ones({2}).pad({{0, kHuge}}).clone(); }), "");
   EXPECT_NE(error_of([&] { conv2d(ones({1, 1, 3, 3}), ones({1, 1, 3, 3}), {}, {.padding = int64_t{1} << 30}); }), "");
+}
+
+#ifndef __SANITIZE_ADDRESS__  // which takes most of the address space
+/// Ends with 0 if f() throws a MemoryError where 32 MB of address space are left.
+template <class F> [[noreturn]] void run_in_little_memory(const F& f) {
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  statm >> pages;
+  const rlim_t most = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{32} << 20);
+  const rlimit limit = {most, most};
+  ::setrlimit(RLIMIT_AS, &limit);
+  try {
+    f();
+  } catch (const MemoryError& error) {
+    std::_Exit(std::string_view(error.what()).find("out of memory") != std::string_view::npos ? 0 : 2);
+  }
+  std::_Exit(1);
+}
+
+TEST(HugeSizes, OfWorkingMemoryAreAMemoryErrorToo) {
+  const Tensor signal = zeros({1, 1, 1 << 24});
+  EXPECT_EXIT(run_in_little_memory([&] { adaptive_max_pool1d(signal, 3); }), ::testing::ExitedWithCode(0), "");
+}
+#endif
+
+TEST(HugeSizes, SplitAnAxisOfAnyLength) {
+  const Tensor wide = ones({1}).expand({INT64_MAX});
+  EXPECT_EQ(split(wide, INT64_MAX - 1)[1].shape(), Shape({1}));
+  EXPECT_EQ(chunk(wide, 2)[1].shape(), Shape({INT64_MAX / 2}));
+}
+
+// (Its numbers of pixels do not fit the 32 bits that points of few channels are sampled with.)
+TEST(HugeSizes, OfAnImageAreRefusedWhereItIsCopied) {
+  const Tensor grid = tensor({0.0, 0.5, 0.1, -0.9}, f32).view({1, 1, 2, 2});
+  const Tensor image = ones({1, 1, 1, 1}).expand({1, 1, 4, int64_t{1} << 40});
+  EXPECT_THROW(grid_sample(image, grid), MemoryError);
 }
 
 TEST(HugeSizes, AreRefusedBeforeAnythingIsCounted) {

@@ -20,8 +20,9 @@ inline bool lies_in_steps(const Operand& x) {
          (x.size(2) == 1 || x.stride(2) == x.size(3) * x.size(4) * x.stride(4));
 }
 inline bool has_short_offsets(const Operand& x) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 2;  // numbers of pixels, and those beside them, too
   const int64_t reach = x.size(3) * std::abs(x.stride(3)) + x.size(4) * std::abs(x.stride(4));
-  return reach < std::numeric_limits<int32_t>::max();
+  return std::max({x.size(3), x.size(4), reach}) < kMost;
 }
 
 /// The K x K pixels that a block of points reads: pixel K i + j is row i, column j.
