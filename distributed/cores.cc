@@ -9,6 +9,7 @@
 
 #include "distributed/communicator.h"
 #include "tensor/core/error.h"
+#include "tensor/runtime/cpu_quota.h"
 #include "tensor/runtime/log.h"
 #include "tensor/runtime/threads.h"
 
@@ -42,10 +43,11 @@ void divide_cores(Communicator& group, int chosen) {
   }
   // Open MPI's default for one or two ranks.
   const int64_t cores = sysconf(_SC_NPROCESSORS_ONLN), used = CPU_COUNT(&together);
+  const int allowed = std::min(CPU_COUNT(&together), weft::detail::cpu_quota().value_or(CPU_COUNT(&together)));
   if (group.local_rank() == 0 && std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr && used < cores)
     log_warn(text("mpirun bound the ranks of this machine to ", used, " of its ", cores,
                   " cores; with --bind-to none they use all"));
-  set_num_threads(chosen > 0 ? chosen : std::max(1, CPU_COUNT(&own.mask) * CPU_COUNT(&together) / std::max(sum, 1)));
+  set_num_threads(chosen > 0 ? chosen : std::max(1, CPU_COUNT(&own.mask) * allowed / std::max(sum, 1)));
 }
 
 }  // namespace weft::distributed

@@ -15,6 +15,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/runtime/backoff.h"
+#include "tensor/runtime/cpu_quota.h"
 #include "tensor/runtime/parallel.h"
 
 #ifdef _OPENMP
@@ -33,15 +34,25 @@ std::atomic<bool> forked{false};   // this process lost OpenMP's threads in fork
 thread_local bool serial = false;
 
 #ifdef _OPENMP
-/// OpenMP's own choice: OMP_NUM_THREADS or the number of cores.
+/// OpenMP's own choice, OMP_NUM_THREADS or the number of cores; of cores, no more than the container may use.
 int default_count() {
-  static const int count = std::clamp(omp_get_max_threads(), 1, kMostThreads);
+  static const int count = [] {
+    const int cores = omp_get_max_threads();
+    const int quota = internal::is_count_chosen() ? cores : detail::cpu_quota().value_or(cores);
+    return std::clamp(std::min(cores, quota), 1, kMostThreads);
+  }();
   return count;
 }
 void set_openmp_count(int count) { omp_set_num_threads(count); }
+/// The threads that OpenMP gives a team at the most: OMP_THREAD_LIMIT; one, where OMP_MAX_ACTIVE_LEVELS allows no team.
+int most_threads() {
+  static const int most = omp_get_max_active_levels() < 1 ? 1 : std::max(omp_get_thread_limit(), 1);
+  return most;
+}
 #else
 int default_count() { return 1; }
 void set_openmp_count(int) {}
+int most_threads() { return kMostThreads; }
 #endif
 
 }  // namespace
@@ -72,7 +83,7 @@ void set_num_threads(int count) {
 int num_threads() {
   if (forked.load(std::memory_order_relaxed)) return 1;
   const int count = chosen_count.load(std::memory_order_relaxed);
-  return count != 0 ? count : default_count();
+  return std::min(count != 0 ? count : default_count(), most_threads());
 }
 
 SerialScope::SerialScope() : previous_(serial) {

@@ -5,10 +5,11 @@ namespace weft {
 
 /// Sets the number of threads. Work is then always divided into `count` parts, so results have the same bits in every
 /// run, even if fewer threads run them on a busy machine. If it is never set (here or by OMP_NUM_THREADS), all cores
-/// are used, or fewer while other processes need them. A child of fork() runs serially if its parent had started
-/// threads. Error unless 1 <= count <= 1024.
+/// are used, as far as the container's CPU limit allows, or fewer while other processes need them. A child of fork()
+/// runs serially if its parent had started threads. Error unless 1 <= count <= 1024.
 void set_num_threads(int count);
-/// The chosen count, or the number of cores; 1 in a forked child that runs serially.
+/// The chosen count, or the number of cores that may be used; no more than OMP_THREAD_LIMIT; 1 in a forked child that
+/// runs serially.
 int num_threads();
 
 namespace internal {

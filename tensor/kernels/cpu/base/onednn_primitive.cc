@@ -10,6 +10,8 @@
 // oneDNN brings its runtime also where weft's own loops are serial.
 extern "C" int omp_get_max_threads();
 extern "C" void omp_set_num_threads(int count);
+extern "C" int omp_get_dynamic();
+extern "C" void omp_set_dynamic(int on);
 #endif
 
 #include "tensor/runtime/parallel.h"
@@ -40,11 +42,14 @@ bool has_slow_dot() {
 }  // namespace
 
 ThreadScope::ThreadScope() : ThreadScope(region_threads()) {}
-ThreadScope::ThreadScope(int threads) : threads_(threads), previous_(omp_get_max_threads()) {
+ThreadScope::ThreadScope(int threads)
+    : threads_(threads), previous_(omp_get_max_threads()), dynamic_(omp_get_dynamic()) {
   if (threads_ != previous_) omp_set_num_threads(threads_);
+  if (dynamic_ != 0) omp_set_dynamic(0);
 }
 ThreadScope::~ThreadScope() {
   if (threads_ != previous_) omp_set_num_threads(previous_);
+  if (dynamic_ != 0) omp_set_dynamic(dynamic_);
 }
 
 dnnl::engine& engine() {

@@ -21,7 +21,8 @@ using DataType = memory::data_type;
 
 /// oneDNN takes omp_get_max_threads() of the calling thread when it makes a primitive and when it runs one; while
 /// alive, that is what weft allows here (1 on a serial thread). Inside of a parallel region both must be 1: a primitive
-/// made for two threads would wait for the second for ever.
+/// made for two threads would wait for the second for ever, or leave the second's work undone. So OpenMP must not give
+/// fewer threads than it is asked for either (OMP_DYNAMIC).
 class ThreadScope {
  public:
   ThreadScope();
@@ -34,7 +35,7 @@ class ThreadScope {
 
  private:
   explicit ThreadScope(int threads);
-  int threads_, previous_;
+  int threads_, previous_, dynamic_;
 };
 
 dnnl::engine& engine();
