@@ -21,11 +21,7 @@ WEFT_BATCHING(BatchNormBackward) = [](const op::BatchNormBackward& op, const Cal
   if (call.size() == 0) return one_by_one(call);
   std::vector<Tensor> inputs = {detail::batch_to_channels(call.whole(0)), detail::batch_to_channels(call.whole(1))};
   for (size_t i = 2; i < 6; ++i) inputs.push_back(detail::fold_optional(call, i));
-  std::vector<Tensor> out = call.run(op, inputs);
-  out[0] = op.wanted & 1 ? detail::channels_to_batch(out[0], call.size()) : placeholder(call, out[0]);
-  out[1] = op.wanted & 2 ? unfold_batch(out[1], call.size()) : placeholder(call, out[1]);
-  out[2] = op.wanted & 4 ? unfold_batch(out[2], call.size()) : placeholder(call, out[2]);
-  return out;
+  return detail::batched_gradients(call, op.wanted, call.run(op, inputs));
 };
 
 }  // namespace weft::batching

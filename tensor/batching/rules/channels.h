@@ -16,5 +16,13 @@ inline Tensor channels_to_batch(const Tensor& x, int64_t size) {
 inline Tensor fold_optional(const Call& call, size_t i) {
   return call.inputs[i].x.defined() ? fold(call.whole(i)) : Tensor();
 }
+/// The gradients `out` of x, weight and bias, whose channels are those of all samples, as batches; placeholders for
+/// those whose bit is not in `wanted`.
+inline std::vector<Tensor> batched_gradients(const Call& call, int wanted, std::vector<Tensor> out) {
+  out[0] = wanted & 1 ? channels_to_batch(out[0], call.size()) : placeholder(call, out[0]);
+  for (size_t i = 1; i < 3; ++i)
+    out[i] = wanted >> i & 1 ? unfold_batch(out[i], call.size()) : placeholder(call, out[i]);
+  return out;
+}
 
 }  // namespace weft::batching::detail

@@ -24,11 +24,7 @@ WEFT_BATCHING(GroupNormBackward) = [](op::GroupNormBackward op, const Call& call
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < 5; ++i)
     inputs.push_back(i == 2 ? detail::fold_optional(call, i) : detail::batch_to_channels(call.whole(i)));
-  std::vector<Tensor> out = call.run(op, inputs);
-  out[0] = op.wanted & 1 ? detail::channels_to_batch(out[0], call.size()) : placeholder(call, out[0]);
-  out[1] = op.wanted & 2 ? unfold_batch(out[1], call.size()) : placeholder(call, out[1]);
-  out[2] = op.wanted & 4 ? unfold_batch(out[2], call.size()) : placeholder(call, out[2]);
-  return out;
+  return detail::batched_gradients(call, op.wanted, call.run(op, inputs));
 };
 
 }  // namespace weft::batching
