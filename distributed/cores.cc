@@ -42,8 +42,8 @@ void divide_cores(Communicator& group, int chosen) {
     CPU_OR(&together, &together, &rank.mask);
   }
   // Open MPI's default for one or two ranks.
-  const int64_t cores = sysconf(_SC_NPROCESSORS_ONLN), used = CPU_COUNT(&together);
-  const int allowed = std::min(CPU_COUNT(&together), weft::detail::cpu_quota().value_or(CPU_COUNT(&together)));
+  const int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const int used = CPU_COUNT(&together), allowed = std::min(used, weft::detail::cpu_quota().value_or(used));
   if (group.local_rank() == 0 && std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr && used < cores)
     log_warn(text("mpirun bound the ranks of this machine to ", used, " of its ", cores,
                   " cores; with --bind-to none they use all"));

@@ -23,7 +23,7 @@ struct ChartOptions {
 };
 
 /// Writes a chart. A file of this name is replaced at once when the chart is complete. Error if x and y of a series
-/// differ in length or the chart size is not positive; IoError if writing fails.
+/// differ in length, the chart size is not positive, or a text is not valid UTF-8; IoError if writing fails.
 void save_line_chart(const std::string& path, const std::vector<ChartSeries>& series, const ChartOptions& options = {});
 
 }  // namespace weft::io
