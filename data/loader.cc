@@ -20,8 +20,7 @@ LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size)
 }
 
 void LoaderCore::check() const {
-  if (options_.batch_size < 1)
-    throw Error(text("DataLoader: batch_size must be at least 1, not ", options_.batch_size));
+  if (options_.batch_size < 1) throw Error(text("DataLoader: batch_size must be 1 or more, not ", options_.batch_size));
   if (options_.prefetch < 0) throw Error(text("DataLoader: prefetch must be 0 or more, not ", options_.prefetch));
   if (options_.workers < 0) throw Error(text("DataLoader: workers must be 0 or more, not ", options_.workers));
   if (dataset_size_ < 0)

@@ -119,7 +119,7 @@ BatchSampler::BatchSampler(std::function<Batches(RandomKey)> batches, int64_t co
 BatchSampler::BatchSampler(Sampler sampler, int64_t batch_size, bool drop_last)
     : random_(sampler.is_random()), sampler_(std::move(sampler)), batch_size_(batch_size), drop_last_(drop_last) {
   if (!sampler_.defined()) throw Error("BatchSampler: it needs a sampler, like sequential(size) or shuffled(size)");
-  if (batch_size < 1) throw Error(text("BatchSampler: batch_size must be at least 1, not ", batch_size));
+  if (batch_size < 1) throw Error(text("BatchSampler: batch_size must be 1 or more, not ", batch_size));
   (void)step_size();
 }
 

@@ -14,7 +14,7 @@ void Accuracy::update(const Tensor& predictions, const Tensor& labels) {
 double Accuracy::value() const { return static_cast<double>(right_) / static_cast<double>(count_); }
 
 TopKAccuracy::TopKAccuracy(int64_t k, const AccuracyOptions& options) : k_(k), options_(options) {
-  if (k < 1) throw Error(text("TopKAccuracy: k must be at least 1, not ", k));
+  if (k < 1) throw Error(text("TopKAccuracy: k must be 1 or more, not ", k));
 }
 
 void TopKAccuracy::update(const Tensor& scores, const Tensor& labels) {

@@ -17,7 +17,7 @@ Tensor labeled(const Tensor& matrix) { return sum(matrix, 1); }
 
 ConfusionMatrix::ConfusionMatrix(int64_t classes, const ClassOptions& options) : options_(options) {
   ErrorFrame frame("ConfusionMatrix");
-  if (classes < 1) throw Error(text("the number of classes must be at least 1, not ", classes));
+  if (classes < 1) throw Error(text("the number of classes must be 1 or more, not ", classes));
   matrix_ = zeros({classes, classes}, i64);
 }
 

@@ -23,7 +23,7 @@ template <class Sizes> void check(const Tensor& x, const Sizes& size) {
   if (x.rank() != axes + 1 && x.rank() != axes + 2)
     throw ShapeError(text("x must be ", spatial_shapes(axes), ", not ", x.shape()));
   for (int64_t i = 0; i < axes; ++i) {
-    if (size[i] < 1) throw ShapeError(text("size ", size[i], " must be at least 1"));
+    if (size[i] < 1) throw ShapeError(text("size ", size[i], " must be 1 or more"));
     if (x.size(i - axes) < 1) throw ShapeError("x has an axis of size 0: there is nothing to pool");
   }
 }

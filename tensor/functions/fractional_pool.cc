@@ -20,8 +20,8 @@ template <class Sizes> int64_t pooled_size(int64_t i, int64_t size, const Fracti
     out = static_cast<int64_t>(static_cast<double>(size) * ratio);
   }
   const int64_t kernel = o.kernel_size[i];
-  if (kernel < 1) throw ShapeError(text("kernel_size ", kernel, " must be at least 1"));
-  if (out < 1) throw ShapeError(text("output size ", out, " must be at least 1"));
+  if (kernel < 1) throw ShapeError(text("kernel_size ", kernel, " must be 1 or more"));
+  if (out < 1) throw ShapeError(text("output size ", out, " must be 1 or more"));
   if (out > size - kernel + 1)
     throw ShapeError(text(out, " windows of ", kernel, " do not fit an axis of size ", size));
   return out;

@@ -31,7 +31,7 @@ void check_floating(const Tensor& x) {
 }
 
 void check_bins(int64_t bins) {
-  if (bins < 1) throw Error(text("the number of bins must be at least 1, not ", bins));
+  if (bins < 1) throw Error(text("the number of bins must be 1 or more, not ", bins));
   (void)checked_add(bins, 1);  // edges
 }
 

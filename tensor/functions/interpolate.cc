@@ -64,7 +64,7 @@ AxisMap map_of(int64_t size, size_t axis, const InterpolateOptions& o) {
   if (size < 1) throw ShapeError("x has an axis of size 0: there is nothing to interpolate");
   if (!o.size.empty()) {
     map.out = o.size[o.size.size() == 1 ? 0 : axis];
-    if (map.out < 1) throw ShapeError(text("size ", map.out, " must be at least 1"));
+    if (map.out < 1) throw ShapeError(text("size ", map.out, " must be 1 or more"));
   } else {
     const double scale = o.scale.values[o.scale.values.size() == 1 ? 0 : axis];
     map.out = scaled(size, scale);

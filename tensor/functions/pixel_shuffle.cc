@@ -8,7 +8,7 @@ namespace {
 
 void check_image(const Tensor& x, const char* name, int64_t factor) {
   if (x.rank() < 3) throw ShapeError(text("x must be (..., C, H, W), not ", x.shape()));
-  if (factor < 1) throw Error(text(name, " ", factor, " must be at least 1"));
+  if (factor < 1) throw Error(text(name, " ", factor, " must be 1 or more"));
 }
 
 /// The first axes of x, whose permutation changes nothing, and then `order` of the axes after them.
@@ -54,7 +54,7 @@ Tensor pixel_unshuffle(const Tensor& x, int64_t r) {
 Tensor channel_shuffle(const Tensor& x, int64_t groups) {
   ErrorFrame frame("channel_shuffle", x);
   if (x.rank() < 2) throw ShapeError(text("x must be (N, C, ...), not ", x.shape()));
-  if (groups < 1) throw Error(text("groups ", groups, " must be at least 1"));
+  if (groups < 1) throw Error(text("groups ", groups, " must be 1 or more"));
   if (x.size(1) % groups != 0) throw ShapeError(text(x.size(1), " channels do not divide into ", groups, " groups"));
   const Tensor turned = transpose(unflatten(x, 1, {groups, x.size(1) / groups}), 1, 2);
   return dispatch::unshared(reshape(turned, x.shape()), x);

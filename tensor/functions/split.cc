@@ -27,7 +27,7 @@ std::vector<Tensor> split(const Tensor& x, const IntList& sizes, int64_t axis) {
 
 std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t axis) {
   ErrorFrame frame("tensor_split", x);
-  if (sections < 1) throw ShapeError(text("sections ", sections, " must be at least 1"));
+  if (sections < 1) throw ShapeError(text("sections ", sections, " must be 1 or more"));
   const int64_t a = normalize_axis(axis, x.rank()), size = x.size(a);
   std::vector<Tensor> pieces;
   if (sections > size) (void)empty({sections}, i64);  // MemoryError for more pieces than memory holds

@@ -292,7 +292,7 @@ Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, i
 
 std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis) {
   ErrorFrame frame("split", x);
-  if (size < 1) throw ShapeError(text("size ", size, " of the pieces must be at least 1"));
+  if (size < 1) throw ShapeError(text("size ", size, " of the pieces must be 1 or more"));
   const int64_t a = normalize_axis(axis, x.rank());
   std::vector<Tensor> pieces;
   const int64_t whole = x.size(a), count = whole / size + (whole % size != 0 ? 1 : 0);
@@ -306,7 +306,7 @@ std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis) {
 
 std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis) {
   ErrorFrame frame("chunk", x);
-  if (count < 1) throw ShapeError(text("count ", count, " of the pieces must be at least 1"));
+  if (count < 1) throw ShapeError(text("count ", count, " of the pieces must be 1 or more"));
   const int64_t size = x.size(axis);
   if (size == 0) return tensor_split(x, count, axis);  // as many as are asked for, as in PyTorch
   return split(x, size / count + (size % count == 0 ? 0 : 1), axis);

@@ -27,14 +27,14 @@ std::string listed(const Size3& sizes, int64_t axes) {
 void check_least(const char* what, const Size3& sizes, int64_t least, const ConvOptions& o) {
   for (int64_t i = 0; i < 3; ++i)
     if (sizes[i] < least)
-      throw Error(text(what, " ", listed(sizes, o.axes), least == 0 ? " must not be negative" : " must be at least 1"));
+      throw Error(text(what, " ", listed(sizes, o.axes), least == 0 ? " must not be negative" : " must be 1 or more"));
 }
 
 void check_options(const ConvOptions& o) {
   check_least("stride", o.stride, 1, o);
   check_least("dilation", o.dilation, 1, o);
   check_least("padding", o.padding, 0, o);
-  if (o.groups < 1) throw Error(text("groups ", o.groups, " must be at least 1"));
+  if (o.groups < 1) throw Error(text("groups ", o.groups, " must be 1 or more"));
 }
 
 const char* axes_of_kernel(int64_t axes) { return axes == 1 ? "k" : axes == 2 ? "kh, kw" : "kd, kh, kw"; }

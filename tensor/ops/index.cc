@@ -84,7 +84,7 @@ Spec EmbeddingBackward::infer(const Operand& g, const Operand& indices) const {
 
 Spec OneHot::infer(const Operand& indices) const {
   check_index_dtype(indices.dtype);
-  if (classes < 1) throw Error(text("the number of classes ", classes, " must be at least 1"));
+  if (classes < 1) throw Error(text("the number of classes ", classes, " must be 1 or more"));
   Shape shape = indices.shape();
   shape.push_back(classes);
   return spec_of(shape, f32);

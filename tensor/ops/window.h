@@ -15,9 +15,9 @@ inline const char* spatial_shapes(int64_t axes) {
 
 /// Error unless the options of a window along one axis are 1 or more.
 inline void check_window(int64_t kernel, int64_t stride, int64_t dilation = 1) {
-  if (kernel < 1) throw Error(text("kernel size ", kernel, " must be at least 1"));
-  if (stride < 1) throw Error(text("stride ", stride, " must be at least 1"));
-  if (dilation < 1) throw Error(text("dilation ", dilation, " must be at least 1"));
+  if (kernel < 1) throw Error(text("kernel size ", kernel, " must be 1 or more"));
+  if (stride < 1) throw Error(text("stride ", stride, " must be 1 or more"));
+  if (dilation < 1) throw Error(text("dilation ", dilation, " must be 1 or more"));
 }
 
 /// The size of an output axis: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1; 0 if the window does

@@ -173,7 +173,7 @@ TEST(BatchSampler, Errors) {
   using data::BatchSampler;
   const BatchSampler good(data::sequential(10), 4);
   EXPECT_EQ(error_of([] { BatchSampler(data::sequential(10), 0); }),
-            "BatchSampler: batch_size must be at least 1, not 0");
+            "BatchSampler: batch_size must be 1 or more, not 0");
   EXPECT_EQ(error_of([] { BatchSampler(data::Sampler(), 2); }),
             "BatchSampler: it needs a sampler, like sequential(size) or shuffled(size)");
   EXPECT_EQ(error_of([&] { data::DataLoader(ten(), {.batch_size = 2, .batch_sampler = good}); }),

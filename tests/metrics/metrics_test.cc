@@ -159,7 +159,7 @@ TEST(ConfusionMatrix, CopiesCountOnTheirOwn) {
 
 TEST(ConfusionMatrix, Errors) {
   EXPECT_EQ(error_of([] { metrics::ConfusionMatrix(0); }),
-            "ConfusionMatrix(): the number of classes must be at least 1, not 0");
+            "ConfusionMatrix(): the number of classes must be 1 or more, not 0");
   metrics::ConfusionMatrix confusion(3);
   EXPECT_EQ(error_of([&] { confusion.update(kPredicted, kLabels); }),
             "ConfusionMatrix([8] i64, [8] i64): label 3 is out of range for 3 classes");

@@ -57,7 +57,7 @@ void add_errors(Cases& cases) {
       [] {
         conv2d(ones({1, 1, 2, 2}), ones({1, 1, 1, 1}), {.stride = 0});
       },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): stride 0, 0 must be at least 1");
+      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): stride 0, 0 must be 1 or more");
   cases.error<Error>(
       "conv2d padding",
       [] {
@@ -69,13 +69,13 @@ void add_errors(Cases& cases) {
       [] {
         conv2d(ones({1, 1, 2, 2}), ones({1, 1, 1, 1}), {.dilation = 0});
       },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): dilation 0, 0 must be at least 1");
+      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): dilation 0, 0 must be 1 or more");
   cases.error<Error>(
       "conv2d no groups",
       [] {
         conv2d(ones({1, 1, 2, 2}), ones({1, 1, 1, 1}), {.groups = 0});
       },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): groups 0 must be at least 1");
+      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): groups 0 must be 1 or more");
   cases.error<DtypeError>(
       "conv2d of integers",
       [] {
@@ -125,7 +125,7 @@ void add_more_errors(Cases& cases) {
       [] {
         conv1d(ones({1, 1, 2}), ones({1, 1, 1}), {.stride = 0});
       },
-      "conv1d([1, 1, 2] f32, [1, 1, 1] f32): stride 0 must be at least 1");
+      "conv1d([1, 1, 2] f32, [1, 1, 1] f32): stride 0 must be 1 or more");
   cases.error<ShapeError>(
       "conv1d overflow",
       [] {
@@ -149,7 +149,7 @@ void add_more_errors(Cases& cases) {
       [] {
         conv3d(ones({1, 1, 2, 2, 2}), ones({1, 1, 1, 1, 1}), {.dilation = {1, 0, 2}});
       },
-      "conv3d([1, 1, 2, 2, 2] f32, [1, 1, 1, 1, 1] f32): dilation 1, 0, 2 must be at least 1");
+      "conv3d([1, 1, 2, 2, 2] f32, [1, 1, 1, 1, 1] f32): dilation 1, 0, 2 must be 1 or more");
   cases.error<ShapeError>(
       "conv_transpose2d input",
       [] {

@@ -139,11 +139,11 @@ void add_errors(Cases& cases) {
   cases.error<Error>("fractional_max_pool2d ratios", of({.kernel_size = 2, .output_ratio = {0.5, 0.5, 0.5}}),
                      call + "3 ratios for 2 axes; give one, or one for each");
   cases.error<ShapeError>("fractional_max_pool2d kernel", of({.output_size = 2}),
-                          call + "kernel_size 0 must be at least 1");
+                          call + "kernel_size 0 must be 1 or more");
   cases.error<ShapeError>("fractional_max_pool2d room", of({.kernel_size = 3, .output_size = 3}),
                           call + "3 windows of 3 do not fit an axis of size 4");
   cases.error<ShapeError>("fractional_max_pool2d size", of({.kernel_size = 2, .output_ratio = 0.2}),
-                          call + "output size 0 must be at least 1");
+                          call + "output size 0 must be 1 or more");
   cases.error<ShapeError>(
       "fractional_max_pool2d samples",
       [] {

@@ -145,7 +145,7 @@ void add_errors(Cases& cases) {
       },
       "bincount([2] i64): minlength must be 0 or more, not -1");
   cases.error<Error>(
-      "histc bins", [=] { histc(x, 0); }, "histc([2, 3] f32): the number of bins must be at least 1, not 0");
+      "histc bins", [=] { histc(x, 0); }, "histc([2, 3] f32): the number of bins must be 1 or more, not 0");
   cases.error<Error>(
       "histc range", [=] { histc(x, 2, 3, 1); }, "histc([2, 3] f32): the range 3 .. 1 must be finite and ascending");
   cases.error<Error>(

@@ -273,7 +273,7 @@ void add_errors(Cases& cases) {
       [] {
         im2col(ones({1, 3, 3}), {});
       },
-      "im2col([1, 3, 3] f32): kernel size 0 must be at least 1");
+      "im2col([1, 3, 3] f32): kernel size 0 must be 1 or more");
   cases.error<ShapeError>(
       "im2col window",
       [] {
@@ -315,7 +315,7 @@ void add_errors(Cases& cases) {
       [] {
         pixel_shuffle(ones({6, 2, 2}), 0);
       },
-      "pixel_shuffle([6, 2, 2] f32): upscale_factor 0 must be at least 1");
+      "pixel_shuffle([6, 2, 2] f32): upscale_factor 0 must be 1 or more");
   cases.error<ShapeError>(
       "pixel_unshuffle size",
       [] {

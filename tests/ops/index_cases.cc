@@ -307,7 +307,7 @@ void add_one_hot_errors(Cases& cases) {
       "one_hot class", [] { one_hot(tensor({4}), 3); }, "one_hot([1] i64): class 4 is out of range for 3 classes");
   cases.error<Error>(
       "one_hot classes", [] { one_hot(tensor({0}), 0); },
-      "one_hot([1] i64): the number of classes 0 must be at least 1");
+      "one_hot([1] i64): the number of classes 0 must be 1 or more");
   cases.error<IndexError>(
       "one_hot of the largest integer", [] { one_hot(tensor({INT64_MAX})); },
       "one_hot([1] i64): class 9223372036854775807 is too large: the number of classes would not fit into 64 bits");

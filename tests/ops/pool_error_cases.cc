@@ -24,13 +24,13 @@ void add_errors(Cases& cases) {
         [f = f] {
           f(ones({1, 1, 4, 4}), {});
         },
-        name + "([1, 1, 4, 4] f32): kernel size 0 must be at least 1");
+        name + "([1, 1, 4, 4] f32): kernel size 0 must be 1 or more");
     cases.error<Error>(
         name + " stride",
         [f = f] {
           f(ones({1, 1, 4, 4}), {.kernel_size = 2, .stride = Size2(1, 0)});
         },
-        name + "([1, 1, 4, 4] f32): stride 0 must be at least 1");
+        name + "([1, 1, 4, 4] f32): stride 0 must be 1 or more");
     cases.error<Error>(
         name + " padding",
         [f = f] {
@@ -55,7 +55,7 @@ void add_errors(Cases& cases) {
       [] {
         max_pool2d(ones({1, 1, 2, 2}), {.kernel_size = 2, .dilation = 0});
       },
-      "max_pool2d([1, 1, 2, 2] f32): dilation 0 must be at least 1");
+      "max_pool2d([1, 1, 2, 2] f32): dilation 0 must be 1 or more");
   cases.error<Error>(
       "max_pool2d divisor",
       [] {

@@ -245,7 +245,7 @@ void add_errors(Cases& cases) {
         "size has 2 numbers for 3 axes");
   wrong("number of scales", image, {.scale = {1, 2, 3}, .mode = Interpolation::bilinear},
         "scale has 3 numbers for 2 axes");
-  wrong("size 0", image, {.size = {2, 0}}, "size 0 must be at least 1");
+  wrong("size 0", image, {.size = {2, 0}}, "size 0 must be 1 or more");
   wrong("scale 0", image, {.scale = 0.0}, "scale 0 must be positive and finite");
   wrong("infinite scale", image, {.scale = INFINITY}, "scale inf must be positive and finite");
   wrong("small scale", image, {.scale = 0.1}, "scale 0.1 leaves nothing of an axis of 4");
@@ -268,7 +268,7 @@ void add_errors(Cases& cases) {
       [] {
         adaptive_avg_pool1d(ones({1, 4}), 0);
       },
-      "adaptive_avg_pool1d([1, 4] f32): size 0 must be at least 1");
+      "adaptive_avg_pool1d([1, 4] f32): size 0 must be 1 or more");
   cases.error<ShapeError>(
       "adaptive_max_pool3d empty",
       [] {

@@ -86,7 +86,7 @@ void add_split_cases(Cases& cases) {
       "split([6] f32): size -2 in [8, -2] is negative");
   cases.error<ShapeError>(
       "tensor_split sections", [] { tensor_split(ones({6}), 0); },
-      "tensor_split([6] f32): sections 0 must be at least 1");
+      "tensor_split([6] f32): sections 0 must be 1 or more");
   cases.error<IndexError>(
       "unbind axis", [] { unbind(ones({6}), 1); }, "unbind([6] f32): axis 1 is out of range for 1 axis");
   cases.error<ShapeError>(

@@ -245,9 +245,9 @@ void add_range_errors(Cases& cases) {
       },
       "as_strided([4] f32): 1 strides for the 2 axes of [2, 2]");
   cases.error<ShapeError>(
-      "split size", [] { ones({4}).split(0); }, "split([4] f32): size 0 of the pieces must be at least 1");
+      "split size", [] { ones({4}).split(0); }, "split([4] f32): size 0 of the pieces must be 1 or more");
   cases.error<ShapeError>(
-      "chunk count", [] { ones({4}).chunk(0); }, "chunk([4] f32): count 0 of the pieces must be at least 1");
+      "chunk count", [] { ones({4}).chunk(0); }, "chunk([4] f32): count 0 of the pieces must be 1 or more");
   cases.error<IndexError>(
       "chunk axis", [] { ones({4}).chunk(2, 1); }, "chunk([4] f32): axis 1 is out of range for 1 axis");
   cases.error<Error>(
