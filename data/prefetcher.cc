@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "tensor/core/error.h"
@@ -15,43 +17,51 @@
 namespace weft::data::detail {
 
 struct Prefetcher::Team {
-  /// A batch, or why there is none.
-  struct Made {
-    Batch batch;
-    std::exception_ptr failure;
-  };
   std::mutex mutex;
   std::condition_variable changed;
-  std::map<int64_t, Made> made;
+  std::map<int64_t, Batch> made;
   int64_t taken;      // numbers below were taken by a thread
   int64_t wanted;     // the number that next() gives next
   bool stop = false;  // the consumer has gone, or a batch failed: nothing more is begun
+  int64_t failed = std::numeric_limits<int64_t>::max();  // the first number of which there is no batch, and why
+  std::exception_ptr failure;
   std::vector<std::thread> threads;
 
   explicit Team(int64_t first) : taken(first), wanted(first) {}
 
+  /// All that a thread does. What it throws is the failure of the batch it makes, or would have made next.
   void run(const std::function<Batch(int64_t)>& fetch, int64_t end, int64_t ahead, const internal::Modes& modes) {
-    internal::modes() = modes;
-    const SerialScope serial;
-    RandomLog none;
-    const RandomScope keyed(RandomScope::Kind::refuse, none);  // threads draw in any order
-    std::unique_lock lock(mutex);
-    while (true) {
-      changed.wait(lock, [&] { return stop || taken >= end || taken - wanted < ahead; });
-      if (stop || taken >= end) return;
-      const int64_t number = taken++;
-      lock.unlock();
-      Made result;
-      try {
-        result.batch = fetch(number);
-      } catch (...) {
-        result.failure = std::current_exception();
-      }
-      lock.lock();
-      stop = stop || result.failure != nullptr;
-      made[number] = std::move(result);
-      changed.notify_all();
+    std::optional<int64_t> number;
+    try {
+      internal::modes() = modes;
+      const SerialScope serial;
+      RandomLog none;
+      const RandomScope keyed(RandomScope::Kind::refuse, none);  // threads draw in any order
+      while ((number = take(end, ahead))) put(*number, fetch(*number));
+    } catch (...) {
+      fail(number, std::current_exception());
     }
+  }
+  /// The next number, as soon as its batch may be made; none after the last.
+  std::optional<int64_t> take(int64_t end, int64_t ahead) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return stop || taken >= end || taken - wanted < ahead; });
+    if (stop || taken >= end) return std::nullopt;
+    return taken++;
+  }
+  void put(int64_t number, Batch batch) {
+    const std::lock_guard lock(mutex);
+    made.emplace(number, std::move(batch));
+    changed.notify_all();
+  }
+  void fail(std::optional<int64_t> number, std::exception_ptr reason) {
+    const std::lock_guard lock(mutex);
+    stop = true;
+    if (number.value_or(taken) < failed) {
+      failed = number.value_or(taken);
+      failure = std::move(reason);
+    }
+    changed.notify_all();
   }
   void finish() {
     {
@@ -93,10 +103,10 @@ bool Prefetcher::next(Batch& out) {
   }
   std::unique_lock lock(team_->mutex);
   // Numbers are taken in order, so the batches before one that failed are all made or being made.
-  team_->changed.wait(lock, [&] { return team_->made.contains(next_); });
+  team_->changed.wait(lock, [&] { return team_->made.contains(next_) || team_->failed == next_; });
+  if (team_->failed == next_) std::rethrow_exception(team_->failure);
   const auto found = team_->made.find(next_);
-  if (found->second.failure) std::rethrow_exception(found->second.failure);
-  out = std::move(found->second.batch);
+  out = std::move(found->second);
   team_->made.erase(found);
   team_->wanted = ++next_;
   team_->changed.notify_all();

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <utility>
 
 #include "tensor/core/error.h"
 
@@ -30,21 +31,29 @@ std::string shown(std::string_view text) {
   return out + (text.size() > kLongest ? "...'" : "'");
 }
 
-void rethrow_with_path(const std::string& path) {
-  std::string reason;
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    reason = "not enough memory";
-  } catch (const std::exception& error) {
-    reason = error.what();
-  }
+namespace {
+
+std::string line_with_path(const std::string& path, const std::string& reason) {
   const std::string start = path + ":";
   std::string line = path.empty() || reason.starts_with(start) ? reason : start + " " + reason;  // the path once
   // what() is one line, and ends at a zero byte.
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, '?');
-  throw IoError(line);
+  return line;
+}
+
+}  // namespace
+
+void rethrow_with_path(const std::string& path) {
+  try {
+    throw;
+  } catch (const MemoryError& error) {
+    throw MemoryError(line_with_path(path, error.what()));
+  } catch (const std::bad_alloc&) {
+    throw MemoryError(line_with_path(path, "out of memory"));
+  } catch (const std::exception& error) {
+    throw IoError(line_with_path(path, error.what()));
+  }
 }
 
 bool is_utf8(std::string_view text) {
@@ -81,6 +90,13 @@ uint32_t crc32(uint32_t crc, const void* data, size_t bytes) {
 namespace {
 
 std::string system_reason() { return std::strerror(errno); }
+
+/// What the system call `call` returns, made again for as long as a signal interrupts it.
+template <class Call> auto uninterrupted(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -138,11 +154,15 @@ bool remove_abandoned(const std::string& temporary) {
   return removed;
 }
 
+bool sync(int descriptor) {
+  return uninterrupted([&] { return detail::file_calls.sync(descriptor); }) == 0;
+}
+
 /// Makes a rename in `folder` durable. File systems that cannot sync a folder answer EINVAL, which is accepted.
 bool sync_folder(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return false;
-  const bool good = detail::file_calls.sync(descriptor) == 0 || errno == EINVAL;
+  const bool good = sync(descriptor) || errno == EINVAL;
   const int reason = errno;
   ::close(descriptor);
   errno = reason;
@@ -159,7 +179,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   struct stat status = {};
   const bool known = ::fstat(descriptor_, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {
-    const std::string reason = known ? "not a regular file" : system_reason();
+    const char* const reason = known ? "not a regular file" : std::strerror(errno);
     ::close(descriptor_);
     throw IoError(text(path, ": ", reason));
   }
@@ -172,8 +192,8 @@ void InputFile::read(uint64_t offset, void* out, size_t bytes) const {
   char* position = static_cast<char*>(out);
   while (bytes > 0) {
     constexpr size_t kMost = size_t{1} << 30;  // one call reads less than 2 GiB
-    const ssize_t count = ::pread(descriptor_, position, std::min(bytes, kMost), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = uninterrupted(
+        [&] { return ::pread(descriptor_, position, std::min(bytes, kMost), static_cast<off_t>(offset)); });
     if (count < 0) throw IoError(text(path_, ": cannot read: ", system_reason()));
     if (count == 0) throw IoError(text(path_, ": ends at byte ", offset, " where ", bytes, " more were expected"));
     position += count;
@@ -189,7 +209,8 @@ std::string InputFile::read_all(uint64_t limit) const {
   return bytes;
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolve_links(path)) {
+// (It delegates, so that where it throws, the destructor removes what was created.)
+AtomicFile::AtomicFile(const std::string& path) : AtomicFile(path, resolve_links(path)) {
   struct stat existing = {};
   const bool exists = ::stat(target_.c_str(), &existing) == 0;
   if (exists && !S_ISREG(existing.st_mode)) throw IoError(text(path, ": exists and is not a regular file"));
@@ -197,18 +218,13 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolve_l
   if (exists && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EROFS))
     fail("cannot write");
   create_temporary();
-  if (exists && ::fchmod(descriptor_, existing.st_mode & 07777) != 0) {
-    const int reason = errno;
-    close();
-    errno = reason;
-    fail("cannot keep its mode");
-  }
+  if (exists && ::fchmod(descriptor_, existing.st_mode & 07777) != 0) fail("cannot keep its mode");
 }
 
 void AtomicFile::create_temporary() {
   constexpr int kMostSaves = 1000;  // to one name at a time
   for (int number = 0; number < kMostSaves; ++number) {
-    const std::string name = temporary_name(target_, number);
+    std::string name = temporary_name(target_, number);
     remove_abandoned(name);
     descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno == EEXIST) continue;  // of a save that runs
@@ -216,9 +232,9 @@ void AtomicFile::create_temporary() {
     // Another save may have taken the new file for an abandoned one before it was locked. File systems without locks
     // fail here, and in remove_abandoned too: nothing is removed there.
     struct stat status = {};
-    (void)::flock(descriptor_, LOCK_EX);
+    (void)uninterrupted([&] { return ::flock(descriptor_, LOCK_EX); });
     if (::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) {
-      temporary_ = name;
+      temporary_ = std::move(name);
       while (remove_abandoned(temporary_name(target_, ++number))) {
       }
       return;
@@ -245,8 +261,8 @@ void AtomicFile::write(const void* data, size_t bytes) {
   const char* position = static_cast<const char*>(data);
   while (bytes > 0) {
     constexpr size_t kMost = size_t{1} << 30;
-    const ssize_t count = detail::file_calls.write(descriptor_, position, std::min(bytes, kMost));
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count =
+        uninterrupted([&] { return detail::file_calls.write(descriptor_, position, std::min(bytes, kMost)); });
     if (count == 0) errno = ENOSPC;
     if (count <= 0) fail("cannot write");
     position += count;
@@ -255,12 +271,13 @@ void AtomicFile::write(const void* data, size_t bytes) {
 }
 
 void AtomicFile::commit() {
-  if (detail::file_calls.sync(descriptor_) != 0) fail("cannot write to disk");
+  const std::string folder = folder_of(target_);  // before the rename: nothing asks for memory after it
+  if (!sync(descriptor_)) fail("cannot write to disk");
   // The descriptor holds the lock: it is closed after the rename. What close() could report, sync has reported.
   if (detail::file_calls.rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot rename the new file");
   temporary_.clear();
   close();
-  if (!sync_folder(folder_of(target_))) fail("the new file is in place, but its folder cannot be synced");
+  if (!sync_folder(folder)) fail("the new file is in place, but its folder cannot be synced");
 }
 
 void write_file(const std::string& path, std::string_view bytes) {

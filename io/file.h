@@ -8,10 +8,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace weft::io {
 
-/// A regular file opened for reading. All errors are IoError and name the path.
+/// A regular file opened for reading. All errors are IoError and name the path (but where memory runs out).
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
@@ -53,6 +54,7 @@ class AtomicFile {
   void commit();
 
  private:
+  AtomicFile(std::string path, std::string target) : path_(std::move(path)), target_(std::move(target)) {}
   [[noreturn]] void fail(const char* what) const;
   void create_temporary();
   void close() noexcept;
@@ -79,10 +81,10 @@ extern FileCalls file_calls;
 /// Formats a text from a file for a one-line error message: quoted, shortened, with unprintable bytes replaced.
 std::string shown(std::string_view text);
 
-/// Rethrows the current exception as an IoError with the path.
+/// Rethrows the current exception with the path: MemoryError and std::bad_alloc as a MemoryError, others as an IoError.
 [[noreturn]] void rethrow_with_path(const std::string& path);
 
-/// Runs f(). Any exception becomes an IoError with the path.
+/// Runs f(). An exception gets the path: see rethrow_with_path().
 template <class F> decltype(auto) with_path(const std::string& path, F&& f) {
   try {
     return f();

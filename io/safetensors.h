@@ -19,7 +19,8 @@ using Metadata = std::map<std::string, std::string>;
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = {});
 
 /// Reads a file. If `metadata` is not null, it receives the header's texts. IoError, with the path and the reason, for
-/// anything that is not exactly a valid safetensors file; no other exception is thrown.
+/// anything that is not exactly a valid safetensors file, and MemoryError where there is no room for it; no other
+/// exception is thrown.
 StateDict load_safetensors(const std::string& path, Metadata* metadata = nullptr);
 
 }  // namespace weft::io

@@ -241,36 +241,46 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_
   return header;
 }
 
+namespace {
+
+/// `text` as a JSON string. (Only strings are given to the library: its arrays and objects ask for memory when they are
+/// destroyed, and where there is none, that ends the process.)
+std::string quoted(const std::string& text) {
+  if (!is_utf8(text)) throw IoError(weft::text("the name or text ", shown(text), " is not valid UTF-8"));
+  return nlohmann::json(text).dump();
+}
+
+std::string list_of(const IntList& sizes) {
+  std::string out;
+  for (const int64_t size : sizes) out += (out.empty() ? "" : ",") + std::to_string(size);
+  return "[" + out + "]";
+}
+
+std::string metadata_text(const std::map<std::string, std::string>& metadata) {
+  std::string out;
+  for (const auto& [key, value] : metadata) {
+    out += (out.empty() ? "" : ",") + quoted(key) + ":";
+    out += quoted(value);
+  }
+  return "{" + out + "}";
+}
+
+}  // namespace
+
 std::string write_safetensors_header(const SafetensorsHeader& header) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  const auto check = [](const std::string& text) {
-    if (!is_utf8(text)) throw IoError(weft::text("the name or text ", shown(text), " is not valid UTF-8"));
+  std::string out = "{";
+  const auto append = [&out](const std::string& key, const std::string& value) {
+    if (out.size() > 1) out += ',';
+    out += key + ":" + value;
   };
-  // A std::map inside (nlohmann::json) would sort the names and lose the order of the data, which readers like to
-  // follow; ordered_json looks a key up in linear time, so entries are appended to its list directly.
-  const auto append = [](nlohmann::ordered_json& object, const std::string& key, nlohmann::ordered_json value) {
-    auto& list = object.get_ref<nlohmann::ordered_json::object_t&>();
-    list.std::vector<std::pair<const std::string, nlohmann::ordered_json>>::emplace_back(key, std::move(value));
-  };
-  if (!header.metadata.empty()) {
-    nlohmann::ordered_json metadata = nlohmann::ordered_json::object();
-    for (const auto& [key, value] : header.metadata) {
-      check(key);
-      check(value);
-      append(metadata, key, value);
-    }
-    append(json, std::string(kMetadataKey), std::move(metadata));
-  }
+  if (!header.metadata.empty()) append(quoted(std::string(kMetadataKey)), metadata_text(header.metadata));
   for (const SafetensorsEntry& entry : header.entries) {
-    check(entry.name);
+    const std::string name = quoted(entry.name);
     if (entry.name == kMetadataKey) throw IoError("a tensor cannot be called __metadata__");
-    nlohmann::ordered_json one;
-    one["dtype"] = safetensors_name(entry.dtype);
-    one["shape"] = entry.shape.to_vector();
-    one["data_offsets"] = {entry.begin, entry.end};
-    append(json, entry.name, std::move(one));
+    append(name, text("{\"dtype\":\"", safetensors_name(entry.dtype), "\",\"shape\":", list_of(entry.shape),
+                      ",\"data_offsets\":[", entry.begin, ",", entry.end, "]}"));
   }
-  std::string out = json.dump();
+  out += '}';
   out.resize((out.size() + 7) / 8 * 8, ' ');
   if (out.size() > kMaxSafetensorsHeader)
     throw IoError(text("the header would have ", out.size(), " bytes; the format allows ", kMaxSafetensorsHeader));

@@ -39,7 +39,7 @@ struct BatchNormOptions {
 
 /// Base of the batch norms; see batch_norm(). weight and bias (C) start at 1 and 0. The buffers running_mean,
 /// running_var (of the unbiased variance) and num_batches_tracked (i64) are updated in training, except by an empty
-/// batch, and used in evaluation.
+/// batch, and used in evaluation. A forward() that throws, as where memory runs out, may have updated them.
 class BatchNorm : public ChannelNorm {
  public:
   Tensor running_mean() const { return running_mean_; }

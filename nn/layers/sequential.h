@@ -43,7 +43,10 @@ class Sequential : public Layer<Sequential> {
   template <SequentialStep M> void push_back(M module) { push_back(std::to_string(steps_.size()), std::move(module)); }
   template <TensorFunction F> void push_back(const std::string& name, F f) { push_back(name, Lambda(std::move(f))); }
   template <HasForward M> void push_back(const std::string& name, M module) {
-    steps_.push_back(std::make_unique<StepOf<M>>(name, register_module(name, std::move(module))));
+    auto step = std::make_unique<StepOf<M>>(name, std::move(module));
+    detail::make_room(steps_);
+    register_module(name, step->module);
+    steps_.push_back(std::move(step));
   }
 
   Tensor forward(const Tensor& x) const;
@@ -152,11 +155,14 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
   ModuleList() = default;
   template <std::derived_from<M> Kind> void push_back(Kind module) {
     Item item;
-    item.module = std::make_unique<Kind>(register_module(std::to_string(items_.size()), std::move(module)));
+    auto owned = std::make_unique<Kind>(std::move(module));
     if constexpr (Clonable<Kind>)
       item.append_remade = [](const M& from, ModuleList& out) {
         out.push_back(detail::remade(static_cast<const Kind&>(from)));
       };
+    detail::make_room(items_);
+    register_module(std::to_string(items_.size()), *owned);
+    item.module = std::move(owned);
     items_.push_back(std::move(item));
   }
 
@@ -194,7 +200,9 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
  public:
   ModuleDict() = default;
   void insert(const std::string& name, M module) {
-    items_.emplace_back(name, register_module(name, std::move(module)));
+    detail::make_room(items_);
+    std::string own = name;
+    items_.emplace_back(std::move(own), register_module(name, std::move(module)));
   }
 
   ModuleDict remake() const requires Clonable<M> {
@@ -230,6 +238,7 @@ class ParameterList : public Module {
   ParameterList() = default;
   /// Registers `value` as a parameter, as register_parameter() does, and returns it.
   Tensor push_back(const Tensor& value) {
+    detail::make_room(items_);
     items_.push_back(register_parameter(std::to_string(items_.size()), value));
     return items_.back();
   }
@@ -257,7 +266,9 @@ class ParameterDict : public Module {
   ParameterDict() = default;
   /// Registers `value` as a parameter, as register_parameter() does, and returns it.
   Tensor insert(const std::string& name, const Tensor& value) {
-    items_.emplace_back(name, register_parameter(name, value));
+    detail::make_room(items_);
+    std::string own = name;
+    items_.emplace_back(std::move(own), register_parameter(name, value));
     return items_.back().second;
   }
 

@@ -1,12 +1,11 @@
 #include "nn/module/module.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <unordered_set>
 
+#include "autograd/function.h"
 #include "autograd/leaf.h"
 #include "nn/module/layer.h"
 #include "nn/module/module_state.h"
@@ -19,10 +18,7 @@ using Bodies = std::unordered_set<const internal::TensorBody*>;
 
 /// `Conv2d` for weft::nn::Conv2d, `ModuleList<Conv2d>` for a list of them.
 std::string class_name(const std::type_info& type) {
-  int status = 0;
-  char* demangled = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
-  std::string name = status == 0 ? demangled : type.name();
-  std::free(demangled);
+  const std::string name = autograd::function_detail::readable_name(type);
   std::string out;
   std::vector<size_t> starts = {0};  // in `out`, of the name and of the template arguments that are open
   for (size_t i = 0; i < name.size(); ++i) {
@@ -128,8 +124,10 @@ void Module::adopt(const std::string& name, Module& module, const std::type_info
   if (child.adopted) throw Error(text("the module for `", name, "` belongs to another one already"));
   check_whole(name, child.computes_weight && !computes_weight, type);
   check_child(name, child);
+  State::Child entry = {name, module.state_};
+  detail::make_room(state().children);
   link(name, child, type);
-  state().children.push_back({name, module.state_});
+  state().children.push_back(std::move(entry));
 }
 
 /// Makes `child` know its place as `name` in this module.
@@ -147,11 +145,11 @@ void Module::link(const std::string& name, State& child, const std::type_info& t
     }
   });
   child.type = class_name(type);
-  child.adopted = true;
-  child.parent = state_;
   const std::string path = self.path + name + ".";
   child.walk([&](const std::string& prefix, State& below) { below.path = path + prefix; });
   name_leaves(child, seen);
+  child.adopted = true;  // after all that may fail, so that it can be tried again
+  child.parent = state_;
 }
 
 Module& Module::operator=(Module&& other) {  // NOLINT(performance-noexcept-move-constructor)

@@ -77,6 +77,11 @@ template <class M> class Unsliced {
   M module_;
 };
 
+/// Makes room for one more item, so that adding it cannot fail after it was registered under its name.
+template <class Item> void make_room(std::vector<Item>& items) {
+  if (items.size() == items.capacity()) items.reserve(2 * items.size() + 1);
+}
+
 /// The number of hooks registered on all modules. While it is 0, calls do not look for hooks.
 inline std::atomic<int> forward_hooks{0};
 }  // namespace detail

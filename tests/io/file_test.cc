@@ -13,6 +13,7 @@
 #include "io/npy.h"
 #include "io/safetensors.h"
 #include "tensor/functions/fill.h"
+#include "tests/error_of.h"
 #include "tests/io/files.h"
 
 namespace weft {
@@ -43,6 +44,11 @@ ssize_t faulty_write(int descriptor, const void* data, size_t bytes) {
   return count;
 }
 int failing_sync(int) { return errno = EIO, -1; }
+int interruptions = 0;
+template <auto Call, class... Args> auto interrupted(Args... args) -> decltype(Call(args...)) {
+  if (interruptions++ % 3 < 2) return errno = EINTR, -1;
+  return Call(args...);
+}
 int failing_rename(const char*, const char*) { return errno = EACCES, -1; }
 
 /// The system's calls come back at the end of a test.
@@ -66,6 +72,13 @@ TEST(InputFile, ErrorsBeginWithThePath) {
   EXPECT_TRUE(test::io_error([] { io::load_npy("n"); }).starts_with("n: cannot open"));
   EXPECT_TRUE(test::io_error([] { io::load_npy("a\nb"); }).starts_with("a?b: cannot open"));
   std::filesystem::current_path(here);
+}
+
+TEST(InputFile, ErrorsOfMemoryKeepTheirClass) {
+  const auto memory_error = [](const auto& f) { return error_of<MemoryError>([&] { io::detail::with_path("p", f); }); };
+  EXPECT_EQ(memory_error([] { throw MemoryError("out of memory: 8 bytes"); }), "p: out of memory: 8 bytes");
+  EXPECT_EQ(memory_error([] { throw std::bad_alloc(); }), "p: out of memory");
+  EXPECT_EQ(test::io_error([] { io::detail::with_path("p", [] { throw ShapeError("too long"); }); }), "p: too long");
 }
 
 TEST(AtomicFile, WritesAndReplaces) {
@@ -221,6 +234,17 @@ TEST(AtomicFile, ShortWritesAreCarriedOn) {
   budget = 1000;
   io::write_file(folder / "a", "0123456789");
   EXPECT_EQ(test::read_bytes(folder / "a"), "0123456789");
+}
+
+TEST(AtomicFile, CallsThatASignalInterruptsAreRepeated) {
+  const Folder folder;
+  const Faults faults;
+  io::detail::file_calls.write = interrupted<::write>;
+  io::detail::file_calls.sync = interrupted<::fsync>;
+  interruptions = 0;
+  io::write_file(folder / "a", "new");
+  EXPECT_EQ(interruptions, 9);  // of the content, of the file and of the folder
+  EXPECT_EQ(test::read_bytes(folder / "a"), "new");
 }
 
 TEST(AtomicFile, FailingSyncAndRename) {

@@ -129,6 +129,21 @@ TEST(Safetensors, LayoutIsWidestFirstThenByNameAndAligned) {
   EXPECT_EQ(order, "dbca");
 }
 
+TEST(Safetensors, HeadersHaveTheBytesOfCompactJson) {
+  const auto header = [](const std::vector<io::detail::SafetensorsEntry>& entries, const io::Metadata& metadata = {}) {
+    return io::detail::write_safetensors_header({entries, metadata});
+  };
+  EXPECT_EQ(header({}), "{}      ");
+  EXPECT_EQ(header({}, {{"b", ""}, {"a", "1"}}), R"({"__metadata__":{"a":"1","b":""}})" + std::string(7, ' '));
+  EXPECT_EQ(header({{"w", f64, {2, 3}, 0, 48}, {"b", bf16, {}, 48, 50}, {"", u8, {0}, 50, 50}}, {{"k", "v"}}),
+            R"({"__metadata__":{"k":"v"},"w":{"dtype":"F64","shape":[2,3],"data_offsets":[0,48]},)"
+            R"("b":{"dtype":"BF16","shape":[],"data_offsets":[48,50]},)"
+            R"("":{"dtype":"U8","shape":[0],"data_offsets":[50,50]}})" +
+                std::string(2, ' '));
+  EXPECT_EQ(header({}, {{"\"\\/\b\t\n\f\r\x1f\x7f", "ä\u2028\U0001f600"}}),
+            "{\"__metadata__\":{\"\\\"\\\\/\\b\\t\\n\\f\\r\\u001f\x7f\":\"ä\u2028\U0001f600\"}} ");
+}
+
 TEST(Safetensors, EmptyDictIsAFile) {
   const Folder folder;
   io::save_safetensors(folder / "a", {});

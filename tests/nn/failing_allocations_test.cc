@@ -1,0 +1,73 @@
+// Registration where memory runs out: a container has the item, under its name and in its list, or can be given it
+// again.
+#include "tests/failing_allocations.h"
+
+#include <memory>
+
+#include "nn/nn.h"
+#include "tensor/all.h"
+
+namespace weft {
+namespace {
+
+using test::fail_each_allocation;
+
+/// add(container, i) for two items, and for a third with each of its allocations failing; then it has three.
+template <class Container, class Add> void expect_all_or_nothing(const Add& add) {
+  auto items = std::make_unique<Container>();
+  const auto start = [&] {
+    items = std::make_unique<Container>();
+    for (int i = 0; i < 2; ++i) add(*items, i);
+  };
+  start();
+  const size_t each = items->named_parameters().size() / 2;
+  fail_each_allocation(
+      [&] {
+        start();
+        add(*items, 2);
+      },
+      [&](const std::exception_ptr&) {
+        const size_t done = items->size();
+        EXPECT_EQ(items->named_parameters().size(), each * done);
+        for (int i = static_cast<int>(done); i < 3; ++i) EXPECT_NO_THROW(add(*items, i));
+        EXPECT_EQ(items->size(), 3u);
+        EXPECT_EQ(items->named_parameters().size(), 3 * each);
+      });
+  EXPECT_EQ(items->size(), 3u);
+}
+
+const std::string kNames[] = {"the name of the first item", "the name of the second item", "the name of the third"};
+
+TEST(FailingAllocations, LeaveContainersWhole) {
+  using Layers = nn::ModuleList<nn::Linear>;
+  using Named = nn::ModuleDict<nn::Linear>;
+  expect_all_or_nothing<nn::Sequential>([](nn::Sequential& s, int) { s.push_back(nn::Linear(2, 2)); });
+  expect_all_or_nothing<Layers>([](Layers& list, int) { list.push_back(nn::Linear(2, 2)); });
+  expect_all_or_nothing<Named>([](Named& dict, int i) { dict.insert(kNames[i], nn::Linear(2, 2)); });
+  expect_all_or_nothing<nn::ParameterList>([](nn::ParameterList& list, int) { list.push_back(ones({2})); });
+  expect_all_or_nothing<nn::ParameterDict>([](nn::ParameterDict& d, int i) { d.insert(kNames[i], ones({2})); });
+}
+
+struct Owner : nn::Module {
+  nn::Linear head{2, 2};
+  void take() { register_module("the name of the head", head); }
+};
+
+TEST(FailingAllocations, LeaveAMemberToBeRegisteredAgain) {
+  auto owner = std::make_unique<Owner>();
+  const auto check = [&](const std::exception_ptr&) {
+    if (owner->parameters().empty()) owner->take();
+    EXPECT_EQ(owner->parameters().size(), 2u);
+    EXPECT_EQ(owner->named_parameters()[0].name, "the name of the head.weight");
+  };
+  fail_each_allocation(
+      [&] {
+        owner = std::make_unique<Owner>();
+        owner->take();
+      },
+      check);
+  check({});
+}
+
+}  // namespace
+}  // namespace weft
