@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 #include "autograd/function_node.h"
 #include "tensor/batching/level.h"
@@ -45,10 +46,9 @@ void Context::save_one(const Tensor& tensor) {
 namespace function_detail {
 std::string readable_name(const std::type_info& type) {
   int status = 0;
-  char* readable = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
-  std::string name = status == 0 ? readable : type.name();
-  std::free(readable);
-  return name;
+  const std::unique_ptr<char, decltype(&std::free)> readable(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? readable.get() : type.name();
 }
 }  // namespace function_detail
 

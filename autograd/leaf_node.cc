@@ -12,10 +12,11 @@ Leaf::Leaf(const Tensor& tensor) : Node(true) { replaced(tensor); }
 
 void Leaf::replaced(const Tensor& leaf) {
   const std::lock_guard lock(adding_);
+  // First, as it may run out of memory.
+  if (gradient_.defined()) gradient_ = cast(gradient_.to(leaf.device()), leaf.dtype());
   meta_ = {leaf.shape(), leaf.dtype()};
   order_ = result_view(leaf.shape(), {&leaf.layout()});
   if (buffer_.defined() && (buffer_.dtype() != leaf.dtype() || buffer_.device() != leaf.device())) buffer_ = Tensor();
-  if (gradient_.defined()) gradient_ = cast(gradient_.to(leaf.device()), leaf.dtype());
 }
 
 void Leaf::set_buffer(const Tensor& buffer) {

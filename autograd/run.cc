@@ -91,11 +91,12 @@ bool& anomaly_mode() {
 
 bool all_finite(const Tensor& x) {
   NoGrad guard;
-  const bool previous = std::exchange(anomaly_mode(), false);
+  struct Off {
+    bool before = std::exchange(anomaly_mode(), false);
+    ~Off() { anomaly_mode() = before; }
+  } const off;
   const internal::ModeScope unobserved(&internal::Modes::observer, static_cast<Observer*>(nullptr));
-  const bool finite = dispatch::all_samples(isfinite(x)).all().item<bool>();
-  anomaly_mode() = previous;
-  return finite;
+  return dispatch::all_samples(isfinite(x)).all().item<bool>();
 }
 
 void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) {

@@ -131,37 +131,58 @@ bool is_equal(DType own, DType saved) { return own == saved; }
 /// An average follows a cast of its model with its next update, so that it may have been saved with fewer digits.
 bool is_as_wide(DType own, DType saved) { return is_floating(saved) && promote(own, saved) == own; }
 
-/// Steps that can be taken back, newest first.
+/// Steps of which those are taken back, newest first, that came before one that fails. So is that one where it runs out
+/// of memory, as it may have done a part.
 class Transaction {
  public:
-  void run(const std::function<void()>& step, std::function<void()> undo) {
+  void add(std::function<void()> step, std::function<void()> undo) {
+    steps_.emplace_back(std::move(step), std::move(undo));
+  }
+  void run() const {
+    auto at = steps_.begin();
     try {
-      step();
+      for (; at != steps_.end(); ++at) at->first();
+    } catch (const MemoryError&) {
+      take_back_before(at + 1);
+      throw;
+    } catch (const std::bad_alloc&) {
+      take_back_before(at + 1);
+      throw;
     } catch (...) {
-      for (auto at = undo_.rbegin(); at != undo_.rend(); ++at) take_back(*at);
+      take_back_before(at);
       throw;
     }
-    undo_.push_back(std::move(undo));
   }
 
  private:
+  using Steps = std::vector<std::pair<std::function<void()>, std::function<void()>>>;
+
+  void take_back_before(Steps::const_iterator end) const {
+    while (end != steps_.begin()) take_back((--end)->second);
+  }
   /// One that fails leaves the others to be taken back, and the first error to be told.
-  static void take_back(const std::function<void()>& undo) {
+  static void take_back(const std::function<void()>& undo) noexcept {
     try {
       undo();
     } catch (const std::exception& e) {
-      log_warn(text("a checkpoint that could not be loaded left a part changed: ", e.what()));
+      warn(e.what());
+    }
+  }
+  static void warn(const char* why) noexcept {
+    try {
+      log_warn(text("a checkpoint that could not be loaded left a part changed: ", why));
+    } catch (...) {  // there is not even memory to say so
     }
   }
 
-  std::vector<std::function<void()>> undo_;
+  Steps steps_;
 };
 
-/// Loads `state` into `part` if there is one; `current` gives the state that takes it back.
+/// Adds the loading of `state` into `part`, if there is one; `current` gives the state that takes it back.
 template <class Part, class Current, class State>
 void load(Transaction& transaction, Part* part, const Current& current, const State& state) {
   if (part == nullptr) return;
-  transaction.run([&] { part->load_state_dict(state); },
+  transaction.add([part, &state] { part->load_state_dict(state); },
                   [part, before = std::invoke(current, *part)] { part->load_state_dict(before); });
 }
 
@@ -207,7 +228,8 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
   load(transaction, parts.average, &optim::Average::clone_state, average);
   load(transaction, parts.scaler, &optim::GradScaler::state_dict, scaler.numbers);
   load(transaction, parts.accumulate, &optim::Accumulate::state_dict, accumulate);
-  if (parts.loader != nullptr) transaction.run([&] { parts.loader->set_position(position); }, [] {});
+  if (parts.loader != nullptr) transaction.add([&] { parts.loader->set_position(position); }, [] {});
+  transaction.run();
   if (parts.fields != nullptr) *parts.fields = std::move(fields);
   if (parts.random) set_random_state(random);
 }

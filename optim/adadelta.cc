@@ -16,7 +16,7 @@ Adadelta::Adadelta(const std::vector<AdadeltaGroup>& groups, const AdadeltaOptio
 
 void Adadelta::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdadeltaOptions& o = options(group);
-  const auto [square, change] = states(slot, {true, true});
+  const auto [square, change] = states<2>(group, slot);
   internal::optimizer_step(name(), op::AdadeltaStep{o}, slot.weights, gradient, square, change);
 }
 

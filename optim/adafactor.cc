@@ -55,7 +55,7 @@ void Adafactor::update(size_t group, Slot& slot, const Tensor& gradient) {
   const double floor = o.eps1 != 0 ? o.eps1 : epsilon(parameter.dtype());
   if (o.weight_decay != 0) parameter.mul_(1 - o.lr * o.weight_decay);
   const bool matrix = g.dim() > 1;
-  auto [rows, columns, whole] = states(slot, {matrix, matrix, !matrix});
+  auto [rows, columns, whole] = states<3>(group, slot);
   const double fresh = std::pow(t, o.beta2_decay);
   const auto follow = [&](Tensor& state, const Tensor& value) { state.add_((value - state) * fresh); };
   Tensor variance = whole;

@@ -20,6 +20,9 @@ class Adafactor final : public OptimizerOf<AdafactorOptions> {
  private:
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
   bool needs_state(const Tensor& parameter, size_t state) const override;
+  bool wants_state(size_t /*group*/, const Tensor& parameter, size_t state) const override {
+    return needs_state(parameter, state);
+  }
   Shape state_shape(const Tensor& parameter, size_t state) const override;
 };
 

@@ -17,7 +17,7 @@ Adagrad::Adagrad(const std::vector<AdagradGroup>& groups, const AdagradOptions& 
 void Adagrad::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdagradOptions& o = options(group);
   const bool first = !slot.states[0].defined();
-  auto [sum] = states(slot, {true});
+  auto [sum] = states<1>(group, slot);
   if (first) sum.fill_(o.initial_accumulator_value);
   internal::optimizer_step(name(), op::AdagradStep{o, slot.steps}, slot.weights, gradient, sum);
 }

@@ -10,7 +10,7 @@ AdamBase::AdamBase(const char* name, bool decoupled)
 
 void AdamBase::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdamOptions& o = options(group);
-  const auto [average, square, largest] = states(slot, {true, true, o.amsgrad});
+  const auto [average, square, largest] = states<3>(group, slot);
   internal::optimizer_step(name(), op::AdamStep{o, decoupled_, slot.steps}, slot.weights, gradient, average, square,
                            largest);
 }

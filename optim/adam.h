@@ -14,6 +14,9 @@ class AdamBase : public OptimizerOf<AdamOptions> {
  private:
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
   size_t least_states() const override { return 2; }
+  bool wants_state(size_t group, const Tensor& /*parameter*/, size_t state) const override {
+    return state < 2 || options(group).amsgrad;
+  }
 
   bool decoupled_;
 };

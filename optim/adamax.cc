@@ -16,7 +16,7 @@ Adamax::Adamax(const std::vector<AdamaxGroup>& groups, const AdamaxOptions& opti
 
 void Adamax::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdamaxOptions& o = options(group);
-  const auto [average, largest] = states(slot, {true, true});
+  const auto [average, largest] = states<2>(group, slot);
   internal::optimizer_step(name(), op::AdamaxStep{o, slot.steps}, slot.weights, gradient, average, largest);
 }
 

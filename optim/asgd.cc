@@ -18,7 +18,7 @@ ASGD::ASGD(const std::vector<ASGDGroup>& groups, const ASGDOptions& options) : O
 
 void ASGD::update(size_t group, Slot& slot, const Tensor& gradient) {
   const ASGDOptions& o = options(group);
-  auto [mean] = states(slot, {true});
+  auto [mean] = states<1>(group, slot);
   Tensor parameter = slot.weights;
   Tensor g = o.maximize ? -gradient : gradient;
   if (o.weight_decay != 0) g = g + parameter * o.weight_decay;

@@ -56,12 +56,13 @@ bool GradScaler::unscale_gradients(Optimizer& optimizer, bool halves_stay) const
                             "` is f16, in which it could vanish when divided by ", scale_,
                             "; keep parameters in f32 under Autocast(f16), or let step() divide it"));
   }
-  bool finite = true;
+  // What may need memory comes first: a failure between two divisions could not be repeated.
+  const bool finite = std::all_of(parameters.begin(), parameters.end(), [](const Tensor& parameter) {
+    return !parameter.grad().defined() || all_finite(parameter.grad());
+  });
   for (const Tensor& parameter : parameters) {
     Tensor gradient = parameter.grad();
-    if (!gradient.defined()) continue;
-    finite = finite && all_finite(gradient);
-    if (!is_half_precision(gradient.dtype()) || !halves_stay) gradient.mul_(1 / scale_);
+    if (gradient.defined() && !(halves_stay && is_half_precision(gradient.dtype()))) gradient.mul_(1 / scale_);
   }
   return finite;
 }
@@ -83,7 +84,7 @@ bool GradScaler::step(Optimizer& optimizer) {
   if (record.stepped) throw Error("it was called with this optimizer since the last update()");
   const bool divides = !record.unscaled;
   if (divides) record.finite = unscale_gradients(optimizer, true);
-  record.unscaled = record.stepped = true;
+  record.unscaled = record.stepped = true;  // also where the optimizer's step fails: the next gradients are others
   if (!record.finite) return ++skipped_, ++optimizer.attempts_, false;
   struct Factor {
     double& factor;

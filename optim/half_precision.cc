@@ -22,6 +22,28 @@ Tensor Optimizer::new_state(const Tensor& parameter, size_t index, DType dtype) 
   return shape == parameter.shape() ? zeros_like(parameter, dtype) : zeros(shape, dtype, parameter.device());
 }
 
+/// Allocates all states and masters that this step creates, and leaves their memory in the allocator's cache: what is
+/// not there is missed before the first parameter changes.
+void Optimizer::reserve_states() const {
+  std::vector<Tensor> reserved;
+  size_t number = 0;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    const HalfPrecision half = half_precision(i);
+    for (const Slot& slot : groups_[i]) {
+      const Tensor& parameter = slot.parameter;
+      if (!is_mine(number++)) continue;
+      const auto reserve = [&](const Shape& shape, DType dtype) {
+        if (parameter.grad().defined()) reserved.push_back(empty(shape, dtype, parameter.device()));
+      };
+      for (size_t k = 0; k < slot.states.size(); ++k)
+        if (!slot.states[k].defined() && wants_state(i, parameter, k))
+          reserve(state_shape(parameter, k), stored_dtype(parameter, half.bf16_states));
+      if (half.master_weights && is_half_precision(parameter.dtype()) && !slot.master.defined())
+        reserve(parameter.shape(), f32);
+    }
+  }
+}
+
 Tensor Optimizer::state(Slot& slot, size_t index) const {
   Tensor& state = slot.states[index];
   const DType dtype = computed_dtype(slot.parameter);

@@ -20,7 +20,7 @@ LAMB::LAMB(const std::vector<LAMBGroup>& groups, const LAMBOptions& options)
 
 void LAMB::update(size_t group, Slot& slot, const Tensor& gradient) {
   const LAMBOptions& o = options(group);
-  auto [average, square] = states(slot, {true, true});
+  auto [average, square] = states<2>(group, slot);
   Tensor parameter = slot.weights;
   const Tensor g = o.maximize ? -gradient : gradient;
   average.mul_(o.beta1).add_(g * (1 - o.beta1));

@@ -242,18 +242,19 @@ void LBFGS::load_state_dict(const State& given) {
   if (direction.defined() != previous.defined() || changes.defined() != taken.defined() ||
       (changes.defined() && changes.size(0) != taken.size(0)))
     throw Error("the state does not fit: half of a pair of tensors is missing");
+  std::vector<Tensor> gradient_changes, steps_taken;
+  for (int64_t i = 0; changes.defined() && i < changes.size(0); ++i) {
+    gradient_changes.push_back(clone(changes[i]));
+    steps_taken.push_back(clone(taken[i]));
+  }
   Optimizer::load_state_dict(rest);
   iterations_ = iterations;
   evaluations_ = evaluations;
   length_ = length;
   direction_ = direction;
   previous_gradient_ = previous;
-  steps_taken_.clear();
-  gradient_changes_.clear();
-  for (int64_t i = 0; changes.defined() && i < changes.size(0); ++i) {
-    gradient_changes_.push_back(clone(changes[i]));
-    steps_taken_.push_back(clone(taken[i]));
-  }
+  gradient_changes_.swap(gradient_changes);
+  steps_taken_.swap(steps_taken);
 }
 
 }  // namespace weft::optim

@@ -14,7 +14,7 @@ Lion::Lion(const std::vector<LionGroup>& groups, const LionOptions& options) : O
 
 void Lion::update(size_t group, Slot& slot, const Tensor& gradient) {
   const LionOptions& o = options(group);
-  const auto [average] = states(slot, {true});
+  const auto [average] = states<1>(group, slot);
   internal::optimizer_step(name(), op::LionStep{o}, slot.weights, gradient, average);
 }
 

@@ -50,7 +50,7 @@ void Muon::check_parameter(const Tensor& parameter) const {
 
 void Muon::update(size_t group, Slot& slot, const Tensor& gradient) {
   const MuonOptions& o = options(group);
-  auto [buffer] = states(slot, {true});
+  auto [buffer] = states<1>(group, slot);
   if (gradient.numel() == 0) return;
   Tensor parameter = slot.weights;
   const Tensor g = o.maximize ? -gradient : gradient;

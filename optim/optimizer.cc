@@ -100,6 +100,7 @@ void Optimizer::update_all() {
   ErrorFrame frame(name_);
   NoGrad guard;
   const Autocast exact = Autocast::off();
+  reserve_states();
   // A generator per parameter: when processes divide the work, none draws more than another.
   std::vector<Generator> random;
   if (rounds_at_random()) random = default_generator().split(static_cast<int64_t>(parameters().size()));
@@ -115,7 +116,8 @@ void Optimizer::update_all() {
       try {
         update_slot(i, slot, gradient, generator);
       } catch (...) {
-        --slot.steps;  // what was never updated has no states
+        // What was never updated has no states: some optimizers treat a first gradient differently.
+        if (--slot.steps == 0) std::fill(slot.states.begin(), slot.states.end(), Tensor());
         throw;
       }
     }

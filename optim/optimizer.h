@@ -50,7 +50,9 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Updates every parameter that has a gradient; not recorded on the tape. After the first step, one warning names the
-  /// parameters that had no gradient.
+  /// parameters that had no gradient. The memory of new states is allocated before the first parameter changes, so that
+  /// a first step that ends with a MemoryError for them can be repeated. A failure after that leaves some parameters
+  /// updated, and the states of the one that failed may already include the gradient.
   void step();
   /// step() after `closure`, which computes the gradients and returns the loss; recorded even under NoGrad. Returns the
   /// loss. Error if there is no closure.
@@ -104,7 +106,7 @@ class Optimizer {
   State own_state() const;
   /// Copies a state from state_dict() into this optimizer. Error, without changing anything, if it does not fit;
   /// entries for a parameter or group that does not exist here do not fit. A switch that the state does not contain
-  /// keeps its value.
+  /// keeps its value. The old and the new tensors exist at the same time for a moment.
   virtual void load_state_dict(const State& state);
 
  protected:
@@ -174,15 +176,17 @@ class Optimizer {
   virtual size_t least_states() const { return state_names_.size(); }
   /// Whether every updated parameter like this one has the state.
   virtual bool needs_state(const Tensor& /*parameter*/, size_t state) const { return state < least_states(); }
+  /// Whether the group's options and the parameter's shape call for the state.
+  virtual bool wants_state(size_t /*group*/, const Tensor& /*parameter*/, size_t /*state*/) const { return true; }
   /// The shape of a state; by default the parameter's.
   virtual Shape state_shape(const Tensor& parameter, size_t state) const;
   /// The wanted states of the slot, in the constructor's order; the others are undefined:
-  ///   const auto [average, square, largest] = states(slot, {true, true, o.amsgrad});
+  ///   const auto [average, square, largest] = states<3>(group, slot);
   /// A new state is zeros, in f32, or f64 for an f64 parameter.
-  template <size_t n> std::array<Tensor, n> states(Slot& slot, const bool (&wanted)[n]) const {
+  template <size_t n> std::array<Tensor, n> states(size_t group, Slot& slot) const {
     std::array<Tensor, n> out;
     for (size_t i = 0; i < n; ++i)
-      if (wanted[i]) out[i] = state(slot, i);
+      if (wants_state(group, slot.parameter, i)) out[i] = state(slot, i);
     return out;
   }
 
@@ -200,6 +204,7 @@ class Optimizer {
 
   Tensor state(Slot& slot, size_t index) const;
   Tensor new_state(const Tensor& parameter, size_t index, DType dtype) const;
+  void reserve_states() const;
   /// `random` rounds; null unless rounds_at_random().
   void update_slot(size_t group, Slot& slot, const Tensor& gradient, Generator* random);
   void update_in_f32(size_t group, Slot& slot, const Tensor& gradient, Generator* random);
@@ -207,6 +212,8 @@ class Optimizer {
   void take_master(Slot& slot) const;
   /// Why the values that `state` has for a group contradict each other; null if they do not.
   const char* conflict_of(size_t group, const State& state);
+  class NumbersGiven;
+  Slot restored(const Slot& slot, bool mine, bool bf16_states, const State& state) const;
   bool is_finite() const;
   std::optional<Number> find(std::string_view name, size_t group) const;
   void warn_unused() const;

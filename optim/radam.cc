@@ -16,7 +16,7 @@ RAdam::RAdam(const std::vector<RAdamGroup>& groups, const RAdamOptions& options)
 
 void RAdam::update(size_t group, Slot& slot, const Tensor& gradient) {
   const RAdamOptions& o = options(group);
-  const auto [average, square] = states(slot, {true, true});
+  const auto [average, square] = states<2>(group, slot);
   internal::optimizer_step(name(), op::RAdamStep{o, slot.steps}, slot.weights, gradient, average, square);
 }
 

@@ -21,9 +21,14 @@ RMSprop::RMSprop(const std::vector<RMSpropGroup>& groups, const RMSpropOptions& 
   start(groups, options);
 }
 
+bool RMSprop::wants_state(size_t group, const Tensor& /*parameter*/, size_t state) const {
+  const RMSpropOptions& o = options(group);
+  return state == 0 || (state == 1 ? o.momentum != 0 : o.centered);
+}
+
 void RMSprop::update(size_t group, Slot& slot, const Tensor& gradient) {
   const RMSpropOptions& o = options(group);
-  const auto [square, buffer, average] = states(slot, {true, o.momentum != 0, o.centered});
+  const auto [square, buffer, average] = states<3>(group, slot);
   internal::optimizer_step(name(), op::RmspropStep{o}, slot.weights, gradient, square, buffer, average);
 }
 

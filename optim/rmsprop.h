@@ -18,6 +18,7 @@ class RMSprop final : public OptimizerOf<RMSpropOptions> {
  private:
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
   size_t least_states() const override { return 1; }
+  bool wants_state(size_t group, const Tensor& parameter, size_t state) const override;
 };
 
 }  // namespace weft::optim

@@ -20,7 +20,7 @@ Rprop::Rprop(const std::vector<RpropGroup>& groups, const RpropOptions& options)
 void Rprop::update(size_t group, Slot& slot, const Tensor& gradient) {
   const RpropOptions& o = options(group);
   const bool first = !slot.states[1].defined();
-  auto [previous, size] = states(slot, {true, true});
+  auto [previous, size] = states<2>(group, slot);
   if (first) size.fill_(o.lr);
   Tensor parameter = slot.weights;
   const Tensor g = o.maximize ? -gradient : gradient;

@@ -19,7 +19,7 @@ SGD::SGD(const std::vector<SGDGroup>& groups, const SGDOptions& options) : Optim
 void SGD::update(size_t group, Slot& slot, const Tensor& gradient) {
   const SGDOptions& o = options(group);
   const bool first = !slot.states[0].defined();
-  const auto [buffer] = states(slot, {o.momentum != 0});
+  const auto [buffer] = states<1>(group, slot);
   internal::optimizer_step(name(), op::SgdStep{o, first}, slot.weights, gradient, buffer);
 }
 

@@ -21,6 +21,9 @@ class SGD final : public OptimizerOf<SGDOptions> {
  private:
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
   size_t least_states() const override { return 0; }
+  bool wants_state(size_t group, const Tensor& /*parameter*/, size_t /*state*/) const override {
+    return options(group).momentum != 0;
+  }
 };
 
 }  // namespace weft::optim

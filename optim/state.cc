@@ -60,16 +60,34 @@ void Optimizer::load_state_dict(const State& given) {
   restore(given);
 }
 
-const char* Optimizer::conflict_of(size_t group, const State& given) {
-  std::vector<double> before;
-  const std::vector<Number> all = numbers(group);
-  for (const Number& field : all) {
-    before.push_back(field.get());
-    const auto found = given.numbers.find(group_key(group, field.name));
-    if (found != given.numbers.end()) field.put(found->second);
+/// The numbers of groups, with the values that they have and those that a state gives. Neither change needs memory.
+class Optimizer::NumbersGiven {
+ public:
+  void add(size_t group, const std::vector<Number>& numbers, const State& given) {
+    for (const Number& number : numbers) {
+      const auto found = given.numbers.find(group_key(group, number.name));
+      before_.push_back(number.get());
+      given_.push_back(found != given.numbers.end() ? found->second : before_.back());
+      numbers_.push_back(number);
+    }
   }
+  void put() const { put(given_); }
+  void put_back() const { put(before_); }
+
+ private:
+  void put(const std::vector<double>& values) const {
+    for (size_t i = 0; i < numbers_.size(); ++i) numbers_[i].put(values[i]);
+  }
+  std::vector<Number> numbers_;
+  std::vector<double> before_, given_;
+};
+
+const char* Optimizer::conflict_of(size_t group, const State& given) {
+  NumbersGiven values;
+  values.add(group, numbers(group), given);
+  values.put();
   const char* why = conflict(group);
-  for (size_t i = 0; i < all.size(); ++i) all[i].put(before[i]);
+  values.put_back();
   return why;
 }
 
@@ -125,32 +143,42 @@ void Optimizer::check_state(const State& given) {
     throw Error(text("the state does not fit: ", problems[0], problems.size() > 1 ? " and more" : ""), problems);
 }
 
+Optimizer::Slot Optimizer::restored(const Slot& slot, bool mine, bool bf16_states, const State& given) const {
+  Slot out = slot;
+  out.steps = static_cast<int64_t>(given.numbers.at(slot.key + ".step"));
+  for (size_t k = 0; k < out.numbers.size(); ++k) out.numbers[k] = given.numbers.at(slot.key + "." + number_names_[k]);
+  const auto copied = [&](const std::string& key, const auto& blank) {
+    const auto found = given.tensors.find(key);
+    return found == given.tensors.end() || !mine ? Tensor() : blank().copy_(found->second);
+  };
+  const DType dtype = stored_dtype(slot.parameter, bf16_states);
+  for (size_t k = 0; k < out.states.size(); ++k)
+    out.states[k] = copied(slot.key + "." + state_names_[k], [&] { return new_state(slot.parameter, k, dtype); });
+  out.master = copied(slot.key + kMaster, [&] { return zeros_like(slot.parameter.detach(), f32); });
+  out.written = kUnknownVersion;
+  return out;
+}
+
 void Optimizer::restore(const State& given) {
-  size_t number = 0;
-  steps_ = static_cast<int64_t>(given.numbers.at("steps"));
-  skipped_ = given.numbers.contains(kSkipped) ? count_of(kSkipped, given.numbers.at(kSkipped)) : 0;
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const Number& field : numbers(i)) {
-      const auto found = given.numbers.find(group_key(i, field.name));
-      if (found != given.numbers.end()) field.put(found->second);
-    }
-    for (Slot& slot : groups_[i]) {
-      slot.steps = static_cast<int64_t>(given.numbers.at(slot.key + ".step"));
-      for (size_t k = 0; k < slot.numbers.size(); ++k)
-        slot.numbers[k] = given.numbers.at(slot.key + "." + number_names_[k]);
-      const bool mine = is_mine(number++);
-      const auto restored = [&](const std::string& key, const auto& blank) {
-        const auto found = given.tensors.find(key);
-        return found == given.tensors.end() || !mine ? Tensor() : blank().copy_(found->second);
-      };
-      const DType dtype = stored_dtype(slot.parameter, half_precision(i).bf16_states);
-      for (size_t k = 0; k < slot.states.size(); ++k)
-        slot.states[k] =
-            restored(slot.key + "." + state_names_[k], [&] { return new_state(slot.parameter, k, dtype); });
-      slot.master = restored(slot.key + kMaster, [&] { return zeros_like(slot.parameter.detach(), f32); });
-      slot.written = kUnknownVersion;
-    }
+  // Everything that needs memory comes first, so that a failure changes nothing.
+  const auto steps = static_cast<int64_t>(given.numbers.at("steps"));
+  const int64_t skipped = given.numbers.contains(kSkipped) ? count_of(kSkipped, given.numbers.at(kSkipped)) : 0;
+  std::vector<std::vector<Slot>> groups(groups_.size());
+  NumbersGiven values;
+  for (size_t i = 0; i < groups.size(); ++i) values.add(i, numbers(i), given);
+  values.put();
+  try {
+    size_t number = 0;
+    for (size_t i = 0; i < groups.size(); ++i)
+      for (const Slot& slot : groups_[i])
+        groups[i].push_back(restored(slot, is_mine(number++), half_precision(i).bf16_states, given));
+  } catch (...) {
+    values.put_back();
+    throw;
   }
+  groups_ = std::move(groups);
+  steps_ = steps;
+  skipped_ = skipped;
 }
 
 StateDict Optimizer::masters() const {

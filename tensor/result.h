@@ -1,4 +1,4 @@
-// attempt: errors as values, for callers who do not want exceptions.
+// attempt: weft's errors as values, for callers who do not want exceptions.
 #pragma once
 
 #include <concepts>
@@ -81,7 +81,8 @@ template <> class Result<void> {
   detail::CaughtError error_;
 };
 
-/// What `function` returns, or the weft::Error it throws. Other exceptions pass through.
+/// What `function` returns, or the weft::Error it throws. Other exceptions pass through: those of the caller's own
+/// functions, and std::bad_alloc where the heap lacks a few bytes (the memory of tensors is a MemoryError).
 template <class F> auto attempt(F&& function) -> Result<std::invoke_result_t<F>> {
   try {
     if constexpr (std::is_void_v<std::invoke_result_t<F>>) {

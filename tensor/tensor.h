@@ -160,7 +160,8 @@ class Tensor {
   const Tensor& requires_grad_(bool value = true) const;
   Tensor& requires_grad_(bool value = true) { return std::as_const(*this).requires_grad_(value), *this; }
   /// Computes the gradients of all leaves this tensor depends on and adds them to grad(). `seed` is the gradient of
-  /// this tensor; it may be omitted for a tensor of one element, where it is 1.
+  /// this tensor; it may be omitted for a tensor of one element, where it is 1. One that throws, as where memory runs
+  /// out, may have added a part of them: call zero_grad() before the next try.
   void backward(const Tensor& seed, const BackwardOptions& options = {}) const;
   void backward(const BackwardOptions& options = {}) const;
   /// Calls `hook(gradient)` when backward has computed the gradient of this tensor. The hook returns void, or a Tensor

@@ -1,6 +1,6 @@
 """Tests that find their sources by themselves: adding a test file needs no change in a BUILD file."""
 
-def weft_tests(deps, support_deps = None, shards = {}, sizes = {}, data = [], main = "@gtest//:gtest_main"):
+def weft_tests(deps, support_deps = None, shards = {}, sizes = {}, data = [], linkopts = [], main = "@gtest//:gtest_main"):
     """One test for each *_test.cc of the folder and below, named as the file; all other sources become `:support`.
 
     Args:
@@ -9,6 +9,7 @@ def weft_tests(deps, support_deps = None, shards = {}, sizes = {}, data = [], ma
       shards: name of a test -> number of shards that Bazel runs it in, for the slow ones.
       sizes: name of a test -> its size where it is not medium (5 minutes).
       data: files that every test may read.
+      linkopts: flags of the linker for every test.
       main: what brings the main function.
     """
     tests = native.glob(["**/*_test.cc"], allow_empty = True)
@@ -27,6 +28,7 @@ def weft_tests(deps, support_deps = None, shards = {}, sizes = {}, data = [], ma
             size = sizes.get(name, "medium"),
             srcs = [source],
             data = data,
+            linkopts = linkopts,
             shard_count = shards.get(name),
             deps = deps + [
                 ":support",

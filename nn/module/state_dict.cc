@@ -42,6 +42,7 @@ bool is_old_count(const std::string& name, const StateDict& given) {
 void detail::take_memory(const Tensor& tensor, const Tensor& converted) {
   if (converted.shares_storage(tensor)) return;
   internal::TensorBody& body = internal::body(tensor);
+  if (body.history) body.history->replaced(converted);  // first: it casts the gradient, which may run out of memory
   const uint64_t before = body.storage->version();
   body.storage = internal::storage_ptr(converted);
   // New memory counts its writes from 0. By the version an optimizer tells whether the parameter was written since the
@@ -50,7 +51,6 @@ void detail::take_memory(const Tensor& tensor, const Tensor& converted) {
   body.view = converted.layout();
   body.dtype = converted.dtype();
   body.version = body.storage->version();
-  if (body.history) body.history->replaced(tensor);
 }
 
 StateDict Module::state_dict() const {

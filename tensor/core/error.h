@@ -1,4 +1,5 @@
-// Errors. Every failure is a weft::Error whose text is one line that names the op, the shapes and the incorrect value.
+// Errors. Every failure is a weft::Error whose text is one line that names the op, the shapes and the incorrect value;
+// only std::bad_alloc, where the heap lacks a few bytes, passes as it is.
 //
 // The outermost public function opens an ErrorFrame with its name and inputs. Code below it throws errors that only say
 // what is wrong. The constructor of the error adds the name and inputs in front:
@@ -100,7 +101,7 @@ class GradientError : public Error {
  public:
   using Error::Error;
 };
-/// Not enough memory.
+/// Not enough memory for the data of a tensor, the working memory of an op, or a file.
 class MemoryError : public Error {
  public:
   explicit MemoryError(std::string text) : Error(text), detail(std::move(text)) {}

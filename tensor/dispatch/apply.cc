@@ -25,10 +25,11 @@ void check_version(const Tensor& x) {
     throw GradientError(text(what, "the history of older values: ", write,
                              "written through another tensor, which this "
                              "view cannot follow (its padding or gaps); take the view again after the write"));
-  throw GradientError(text(what, "a history that does not give its values: ", write, "changed its memory unrecorded, ",
-                           "under NoGrad or through an alias such as detach(); write to the tensor itself while "
-                           "recording, or to a clone(), or go on from detach(), which has the new values and no "
-                           "history"));
+  throw GradientError(
+      text(what, "a history that does not give its values: ", write, "changed its memory unrecorded, ",
+           "under NoGrad, through an alias such as detach() or as recording failed; write to the tensor itself while "
+           "recording, or to a clone(), or go on from detach(), which has the new values and no "
+           "history"));
 }
 
 IntrusivePtr<Storage> allocate_storage(const Spec& spec, Device device) {

@@ -91,8 +91,14 @@ void after_write(Tensor& self, const OpInfo& info, const void* op, const char* n
   if (!recorded) return note_write(body, name);
   Storage& storage = *body.storage;
   storage.written_by(name);
+  const uint64_t recorded_before = storage.recorded_version();
   storage.set_recorded_version(storage.version());
-  record_write(self, {info, op, inputs, {&self, 1}});
+  try {
+    record_write(self, {info, op, inputs, {&self, 1}});
+  } catch (...) {
+    storage.set_recorded_version(recorded_before);
+    throw;
+  }
 }
 
 /// DeviceError where `prepared` is on another device than `self`: a sample of vmap is combined with an outer tensor.
