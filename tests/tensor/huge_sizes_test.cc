@@ -11,6 +11,7 @@
 
 #include "tensor/adjoints/index.h"
 #include "tensor/functions_all.h"
+#include "tensor/memory/allocator.h"
 #include "tests/error_of.h"
 
 namespace weft {
@@ -60,12 +61,12 @@ TEST(HugeSizes, AreRefusedWhereAnExpandedViewIsCopied) {
 }
 
 #ifndef __SANITIZE_ADDRESS__  // which takes most of the address space
-/// Ends with 0 if f() throws a MemoryError where 32 MB of address space are left.
-template <class F> [[noreturn]] void run_in_little_memory(const F& f) {
+/// Ends with 0 if f() throws a MemoryError where so many MB of address space are left.
+template <class F> [[noreturn]] void run_in_little_memory(int megabytes, const F& f) {
   std::ifstream statm("/proc/self/statm");
   rlim_t pages = 0;
   statm >> pages;
-  const rlim_t most = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{32} << 20);
+  const rlim_t most = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (static_cast<rlim_t>(megabytes) << 20);
   const rlimit limit = {most, most};
   ::setrlimit(RLIMIT_AS, &limit);
   try {
@@ -78,7 +79,17 @@ template <class F> [[noreturn]] void run_in_little_memory(const F& f) {
 
 TEST(HugeSizes, OfWorkingMemoryAreAMemoryErrorToo) {
   const Tensor signal = zeros({1, 1, 1 << 24});
-  EXPECT_EXIT(run_in_little_memory([&] { adaptive_max_pool1d(signal, 3); }), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(run_in_little_memory(32, [&] { adaptive_max_pool1d(signal, 3); }), ::testing::ExitedWithCode(0), "");
+}
+
+// (oneDNN, where the code of a convolution finds no room, uses a null pointer.)
+TEST(HugeSizes, SoIsTheCodeOfAConvolution) {
+  const Tensor image = ones({1, 48, 11, 13}), weight = ones({40, 48, 2, 3});
+  // 4 MB for the result stay in the cache, and no more, which could be given back.
+  empty_cache();
+  empty({1 << 20});
+  EXPECT_EXIT(run_in_little_memory(1, [&] { conv2d(image, weight, {}, {.stride = 2}); }), ::testing::ExitedWithCode(0),
+              "");
 }
 #endif
 

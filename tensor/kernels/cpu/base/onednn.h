@@ -15,7 +15,8 @@
 
 namespace weft::kernels::cpu::onednn {
 
-/// c = a b (+ c), f32. Every operand has a row or column stride of 1 (`is_blas`); c's column stride is 1.
+/// c = a b (+ c), f32, on the calling thread. Every operand has a row or column stride of 1 (`is_blas`); c's column
+/// stride is 1.
 void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate);
 
 /// Whether `biased_gemm`, with a bias or without, is faster than `sgemm` for these operands (both `is_blas`). By sizes

@@ -1,4 +1,6 @@
 // Products of matrices through oneDNN.
+#include <csignal>
+
 #include "tensor/kernels/cpu/base/onednn_primitive.h"
 #include "tensor/runtime/thread_object.h"
 
@@ -35,12 +37,40 @@ bool run(Prepared& prepared, const void* a, const void* b, const void* c, const 
   return true;
 }
 
+/// For longer sums sgemm keeps a block of an operand on the heap, with the stack pointer at it: a signal's handler
+/// would write its frame over whatever lies below.
+constexpr int64_t kDepthOnStack = 84;
+
+/// While alive, the thread takes no signals but those of its own errors, if `on`.
+class BlockedSignals {
+ public:
+  explicit BlockedSignals(bool on) : on_(on) {
+    static const sigset_t signals = [] {
+      sigset_t all;
+      sigfillset(&all);
+      for (const int error : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&all, error);
+      return all;
+    }();
+    if (on_) pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~BlockedSignals() {
+    if (on_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  bool on_;
+  sigset_t before_{};
+};
+
 }  // namespace
 
 void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate) {
   const bool a_rows = a.column_stride == 1 && a.row_stride >= a.columns;
   const bool b_rows = b.column_stride == 1 && b.row_stride >= b.columns;
-  const ThreadScope scope(a, b);
+  const ThreadScope serial(1);
+  const BlockedSignals blocked(a.columns > kDepthOnStack);
   const dnnl_status_t status =
       dnnl_sgemm(a_rows ? 'N' : 'T', b_rows ? 'N' : 'T', c.rows, c.columns, a.columns, 1.0f, a.data,
                  a_rows ? a.row_stride : a.column_stride, b.data, b_rows ? b.row_stride : b.column_stride,

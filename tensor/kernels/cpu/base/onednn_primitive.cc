@@ -1,5 +1,7 @@
 #include "tensor/kernels/cpu/base/onednn_primitive.h"
 
+#include <sys/mman.h>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -63,6 +65,13 @@ dnnl::primitive_attr user_scratchpad() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attr;
+}
+
+void check_room() {
+  constexpr size_t kBytes = size_t{16} << 20;
+  void* const room = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw MemoryError(text("out of memory: oneDNN's code may take ", kBytes >> 20, " MB"));
+  munmap(room, kBytes);
 }
 
 void Prepared::add(int id, const memory::desc& desc) {

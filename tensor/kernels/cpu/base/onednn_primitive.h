@@ -1,6 +1,7 @@
 // What the files of oneDNN's shim share: engine, threads, and primitives with their scratchpad and memory objects.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string_view>
@@ -26,6 +27,7 @@ using DataType = memory::data_type;
 class ThreadScope {
  public:
   ThreadScope();
+  explicit ThreadScope(int threads);
   template <class T>
   ThreadScope(const Matrix<const T>& a, const Matrix<const T>& b) : ThreadScope(product_threads(a, b)) {}
   ~ThreadScope();
@@ -34,7 +36,6 @@ class ThreadScope {
   int threads() const { return threads_; }
 
  private:
-  explicit ThreadScope(int threads);
   int threads_, previous_, dynamic_;
 };
 
@@ -81,13 +82,21 @@ struct Prepared {
   void set(size_t i, const void* handle);
 };
 
+/// MemoryError unless there is room for what oneDNN allocates for a primitive: code pages and small objects, whose
+/// absence it does not check.
+void check_room();
+
 /// `make()`, or an empty value where oneDNN does not support the operation.
 template <class Value, class Make> Value try_make(Make&& make) {
+  check_room();
   try {
     return make();
   } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) throw Error("out of memory in oneDNN");
+    if (error.status == dnnl_out_of_memory) throw MemoryError("out of memory in oneDNN");
     return {};
+  } catch (const std::future_error&) {
+    // A broken promise: its cache keeps that making this primitive failed.
+    throw MemoryError("oneDNN ran out of memory for this product or convolution before, and refuses it from then on");
   }
 }
 

@@ -10,6 +10,7 @@
 #include "tensor/kernels/cpu/gemm/loop_gemm.h"
 #include "tensor/kernels/cpu/gemm/narrow_product.h"
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
+#include "tensor/kernels/cpu/gemm/product_parts.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -61,7 +62,13 @@ void f32_gemm(const Matrix<const float>& a, const Matrix<const float>& b, const 
   with_blas_operands(a, b, c, accumulate, [](auto left, auto right, auto out, bool add) {
     if (prefers_packed(left, right)) return packed_gemm<float>(left, right, out, add);
     if (!add && onednn::prefers_primitive(left, right, false) && onednn::biased_gemm(left, right, nullptr, out)) return;
-    onednn::sgemm(left, right, out, add);
+    // Parts of whole tiles of sgemm's. Its own threads are not used (see there), and are slower besides.
+    constexpr int64_t kRows = 8, kColumns = 48;
+    for_product_parts(out.rows, out.columns, kRows, kColumns, product_threads(left, right),
+                      [&, left = left, right = right, out = out](int64_t i, int64_t j, int64_t rows, int64_t columns) {
+                        onednn::sgemm(left.block(i, 0, rows, left.columns), right.block(0, j, right.rows, columns),
+                                      out.block(i, j, rows, columns), add);
+                      });
   });
 }
 
