@@ -1,6 +1,11 @@
 // Indexing kernels against naive loops; integers make sums exact. Bad indices are named and nothing is written.
 #include "tensor/ops/index.h"
 
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "tensor/ops/embedding_bag.h"
 #include "tests/error_of.h"
 #include "tests/reference/index.h"
 #include "tests/tensor/kernels/row_checks.h"
@@ -102,6 +107,42 @@ TEST(Index, EmbeddingAndItsGradient) {
     expect_equal(grad, sums, "embedding_backward " + describe(grad));
     if (HasFailure()) break;
   }
+}
+
+/// The first of rows[begin .. end) whose row of the table has the largest value in a column, or the first NaN; else -1.
+double largest_of_bag(const AnyArray& table, const std::vector<int64_t>& rows, size_t begin, size_t end,
+                      int64_t column) {
+  int64_t best = -1;
+  for (size_t k = begin; k < end; ++k) {
+    const double value = table.get({rows[k], column}), known = best < 0 ? 0 : table.get({best, column});
+    if (best < 0 || (!std::isnan(known) && !(value <= known))) best = rows[k];
+  }
+  return static_cast<double>(best);
+}
+
+// Columns of a part of a register, of one and of several; an empty bag, and one of more rows than a byte counts.
+TEST(Index, LargestOfBags) {
+  Random random(77);
+  constexpr int64_t kRows = 250, kTaken = 207;
+  for (const DType dtype : {f32, f64, bf16, f16, i64, i32, i16, i8, u8})
+    for (const int64_t width : {1, 6, 16, 70, 133})
+      for (const Layout layout : {Layout::row_major, Layout::permuted}) {
+        AnyArray table = small_integers({kRows, width}, dtype, layout, random);
+        AnyArray index({kTaken}, i64, Layout::row_major, random), offsets({4}, i64, Layout::row_major, random);
+        std::vector<int64_t> rows;
+        index.fill([&] { return static_cast<double>(rows.emplace_back(pick(random, 0, kRows - 1))); });
+        const std::array<size_t, 5> begins = {0, 3, 3, 200, kTaken};
+        for (size_t b = 0; b < 4; ++b) offsets.set({static_cast<int64_t>(b)}, static_cast<double>(begins[b]));
+        if (is_floating(dtype)) table.set({rows[1], 0}, NAN), table.set({rows[150], width - 1}, NAN);
+        AnyArray out({4, width}, i64, Layout::row_major, random);
+        op::EmbeddingBagArgmax{-1}.cpu(index.operand(), table.operand(), offsets.operand(), out.operand());
+        for (int64_t b = 0; b < 4; ++b)
+          for (int64_t j = 0; j < width; ++j) {
+            const auto bag = static_cast<size_t>(b);
+            ASSERT_EQ(out.get({b, j}), largest_of_bag(table, rows, begins[bag], begins[bag + 1], j))
+                << describe(table) << ", bag " << b << ", column " << j;
+          }
+      }
 }
 
 TEST(Index, GradientOfOneWordIsSummedExactly) {

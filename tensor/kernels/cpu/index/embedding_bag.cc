@@ -108,38 +108,75 @@ template <class T> void sum_bags(const Bags& bags, const Operand& weight, const 
   });
 }
 
-/// at[j] = which of `count` rows has the largest element j, in best[j]; the first of them. Elements lie `step` apart.
-template <class T, class Step>
-void find_largest(const TableRows<T>& rows, int64_t count, int64_t begin, Step step, int32_t* at, Compute<T>* best,
-                  int64_t width) {
+/// Whether v takes the place of the largest so far. NaN does, and stays.
+template <class V> WEFT_SIMD auto takes_place(V v, V best) {
+  if constexpr (std::is_arithmetic_v<V>)
+    return !(v <= best) && best == best;
+  else
+    return ~(v <= best) & (best == best);
+}
+
+/// at[j] = which of `count` rows has the largest element j of `width` from `begin` on; the first of them. Elements lie
+/// `step` apart.
+template <class T>
+void find_largest(const TableRows<T>& rows, int64_t count, int64_t begin, int64_t step, int64_t* at, int64_t width) {
   using C = Compute<T>;
-  const T* first = rows(0) + begin * step;
-  for (int64_t j = 0; j < width; ++j) best[j] = static_cast<C>(first[j * step]), at[j] = 0;
+  for (int64_t j = 0; j < width; ++j) {
+    C best = static_cast<C>(rows(0)[(begin + j) * step]);
+    at[j] = 0;
+    for (int64_t k = 1; k < count; ++k)
+      if (const C v = static_cast<C>(rows(k)[(begin + j) * step]); takes_place(v, best)) best = v, at[j] = k;
+  }
+}
+
+/// Numbers of rows must fit the lanes of a register of elements.
+template <class T>
+inline constexpr int64_t kMostRows = std::numeric_limits<std::conditional_t<
+    sizeof(Compute<T>) == 1, int8_t, std::conditional_t<sizeof(Compute<T>) == 2, int16_t, int32_t>>>::max();
+
+/// The same where elements are contiguous: of K registers, or of the `width` elements that one begins with.
+template <int K, class T>
+void find_largest_in_registers(const TableRows<T>& rows, int64_t count, int64_t begin, int64_t* at, int64_t width) {
+  using C = Compute<T>;
+  constexpr int N = simd::kLanes<C>;
+  using V = simd::Vec<C, N>;
+  using Places = decltype(V() == V());
+  const auto load = [&](const T* from) {
+    return K == 1 && width < N ? simd::load_part<C, N>(from, static_cast<int>(width)) : simd::load<C, N>(from);
+  };
+  V best[K];
+  Places places[K] = {};
+  for (int i = 0; i < K; ++i) best[i] = load(rows(0) + begin + i * N);
   for (int64_t k = 1; k < count; ++k) {
-    const T* row = rows(k) + begin * step;
-    for (int64_t j = 0; j < width; ++j) {
-      const C v = static_cast<C>(row[j * step]);
-      const bool larger = !(v <= best[j]) & (best[j] == best[j]);  // NaN stays
-      best[j] = larger ? v : best[j];
-      at[j] = larger ? static_cast<int32_t>(k) : at[j];
+    const T* row = rows(k) + begin;
+#pragma GCC unroll 4
+    for (int i = 0; i < K; ++i) {
+      const V v = load(row + i * N);
+      const auto taken = takes_place(v, best[i]);
+      best[i] = taken ? v : best[i];
+      places[i] = taken ? Places{} + static_cast<std::decay_t<decltype(places[i][0])>>(k) : places[i];
     }
   }
+  for (int64_t j = 0; j < width; ++j) at[j] = places[j / N][j % N];
 }
 
 template <class T> void largest_of_bags(const Bags& bags, const Operand& weight, const Operand& out) {
   constexpr int64_t kTile = 256;
+  constexpr int K = 4, N = simd::kLanes<Compute<T>>;
   const int64_t width = out.size(1), step = weight.stride(1), to_step = out.stride(1);
   for_bags<T>(bags, weight, [&](int64_t bag, const TableRows<T>& rows, int64_t count, int64_t) {
-    int32_t at[kTile];
-    Compute<T> best[kTile];
+    int64_t at[kTile];
     int64_t* to = out.data<int64_t>() + bag * out.stride(0);
-    for (int64_t j = 0; j < width; j += kTile) {
-      const int64_t columns = std::min(kTile, width - j);
-      if (count > 0 && step == 1)
-        find_largest(rows, count, j, std::integral_constant<int64_t, 1>(), at, best, columns);
-      else if (count > 0)
-        find_largest(rows, count, j, step, at, best, columns);
-      for (int64_t i = 0; i < columns; ++i) to[(j + i) * to_step] = count > 0 ? rows.rows[at[i]] : -1;
+    const auto put = [&](int64_t begin, int64_t columns) {
+      for (int64_t i = 0; i < columns; ++i) to[(begin + i) * to_step] = count > 0 ? rows.rows[at[i]] : -1;
+    };
+    const bool in_registers = step == 1 && count <= kMostRows<T>;
+    for (int64_t j = 0, columns = 0; j < width; j += columns) {
+      columns = std::min<int64_t>(width - j, !in_registers ? kTile : width - j < K * N ? N : K * N);
+      if (count > 0 && !in_registers) find_largest(rows, count, j, step, at, columns);
+      if (count > 0 && in_registers && columns == K * N) find_largest_in_registers<K>(rows, count, j, at, columns);
+      if (count > 0 && in_registers && columns <= N) find_largest_in_registers<1>(rows, count, j, at, columns);
+      put(j, columns);
     }
   });
 }
