@@ -37,10 +37,10 @@ class InputFile {
 /// Writes a file that appears under its name only when it is complete and on disk. It creates a temporary file in the
 /// same folder (exclusively), calls fsync, renames it, and calls fsync on the folder. So the folder must be writable,
 /// and an existing file too, which keeps its mode, but not its owner and other hard links. A new one follows the umask.
-/// A symbolic link is kept, and its target is replaced or created. On failure it throws
-/// IoError with the path, leaves the old file untouched and removes the temporary file. A process that is killed leaves
-/// the temporary file as `NAME.weft-tmp-NUMBER`; the next save to NAME removes it. A lock (flock) distinguishes it from
-/// the temporary file of a save in progress.
+/// A symbolic link is kept, and its target is replaced or created. On failure it throws IoError with the path
+/// (MemoryError where memory runs out), leaves the old file untouched and removes the temporary file. A process that is
+/// killed leaves the temporary file as `NAME.weft-tmp-NUMBER`; the next save to NAME removes it. A lock (flock)
+/// distinguishes it from the temporary file of a save in progress.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);

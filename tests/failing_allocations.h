@@ -24,7 +24,7 @@ class FailingAllocation {
     else
       left_ = nth;
   }
-  ~FailingAllocation() { left_ = 0; }
+  ~FailingAllocation() { left_ = left_here_ = 0; }
   FailingAllocation(const FailingAllocation&) = delete;
   FailingAllocation& operator=(const FailingAllocation&) = delete;
   /// Whether it came to that.

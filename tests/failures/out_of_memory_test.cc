@@ -76,9 +76,9 @@ template <class State> int expect_repeatable(size_t least = 0, int most = INT_MA
 }
 
 /// A parameter with a gradient.
-Tensor trained(const Shape& shape, double value) {
-  Tensor out = parameter(full(shape, value, f32));
-  out.set_grad(full(shape, 0.5 * value));
+Tensor trained(const Shape& shape, double value, DType dtype = f32) {
+  Tensor out = parameter(full(shape, value, dtype));
+  out.set_grad(full(shape, 0.5 * value, dtype));
   return out;
 }
 
@@ -111,9 +111,11 @@ TEST(OutOfMemory, AfterAFailedStepAGradScalerGoesOn) {
   EXPECT_GT(failed, 0);
 }
 
+/// The rounding needs memory after the momentum has taken the gradient, which it takes whole in the first step only.
+/// (All values are exact in bf16.)
 struct DampenedStep {
-  Tensor w = trained({3}, 1);
-  optim::SGD optimizer{{w}, {.lr = 0.5, .momentum = 0.9, .dampening = 0.5}};
+  Tensor w = trained({3}, 1, bf16);
+  optim::SGD optimizer{{w}, {.lr = 0.5, .momentum = 0.9, .dampening = 0.5, .stochastic_rounding = true}};
   void step() { optimizer.step(); }
   Values values() const { return weft::values({w}); }
 };
@@ -163,18 +165,20 @@ TEST(OutOfMemory, AnomalyModeStaysOn) {
 }
 
 TEST(OutOfMemory, AWriteThatIsNotRecordedSaysSo) {
-  int failed = 0;
-  for (;; ++failed) {
+  int unrecorded = 0;
+  for (int failed = 0;; ++failed) {
     const Tensor w = parameter(ones({3}));
     Tensor x = w * 2.0;
     if (!fails_at(failed, 0, [&] { x.mul_(full({3}, 5.0)); })) break;
     const std::string error = error_of([&] { x.sum().backward(); });
-    if (x.detach()[0].item<double>() == 2)
+    if (x.detach()[0].item<double>() == 2) {
       EXPECT_EQ(error, "");
-    else
+    } else {
       EXPECT_NE(error.find("recording failed"), std::string::npos) << error;
+      ++unrecorded;
+    }
   }
-  EXPECT_GT(failed, 0);
+  EXPECT_GT(unrecorded, 0);
 }
 
 /// A checkpoint's parts, trained for `steps`.

@@ -130,9 +130,7 @@ void find_largest(const TableRows<T>& rows, int64_t count, int64_t begin, int64_
 }
 
 /// Numbers of rows must fit the lanes of a register of elements.
-template <class T>
-inline constexpr int64_t kMostRows = std::numeric_limits<std::conditional_t<
-    sizeof(Compute<T>) == 1, int8_t, std::conditional_t<sizeof(Compute<T>) == 2, int16_t, int32_t>>>::max();
+template <class T> inline constexpr int64_t kMostRows = INT64_MAX >> (64 - 8 * sizeof(Compute<T>));
 
 /// The same where elements are contiguous: of K registers, or of the `width` elements that one begins with.
 template <int K, class T>
@@ -173,9 +171,14 @@ template <class T> void largest_of_bags(const Bags& bags, const Operand& weight,
     const bool in_registers = step == 1 && count <= kMostRows<T>;
     for (int64_t j = 0, columns = 0; j < width; j += columns) {
       columns = std::min<int64_t>(width - j, !in_registers ? kTile : width - j < K * N ? N : K * N);
-      if (count > 0 && !in_registers) find_largest(rows, count, j, step, at, columns);
-      if (count > 0 && in_registers && columns == K * N) find_largest_in_registers<K>(rows, count, j, at, columns);
-      if (count > 0 && in_registers && columns <= N) find_largest_in_registers<1>(rows, count, j, at, columns);
+      if (count > 0) {
+        if (!in_registers)
+          find_largest(rows, count, j, step, at, columns);
+        else if (columns == K * N)
+          find_largest_in_registers<K>(rows, count, j, at, columns);
+        else
+          find_largest_in_registers<1>(rows, count, j, at, columns);
+      }
       put(j, columns);
     }
   });
