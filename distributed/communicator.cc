@@ -177,14 +177,17 @@ void Communicator::finish_active() {
 // ---- collectives ----
 
 std::shared_ptr<Progressive> Communicator::start(Collective collective) {
-  const size_t place = calls_ % kOrderedTags;
+  const uint64_t number = calls_;  // counted when it has begun: a call that found no memory can be repeated
+  const size_t place = number % kOrderedTags;
   if (place >= ordered_.size()) ordered_.resize(place + 1);
   // The tag is free again when the call that had it is complete.
   if (const std::shared_ptr<Progressive> before = ordered_[place].lock()) finish(*before);
-  collective.signature.number = calls_++;
-  std::shared_ptr<Progressive> work = start(std::move(collective), kFirstTag + static_cast<int>(place));
+  collective.signature.number = number;
+  check_usable();
+  const auto work = std::make_shared<MessageWork>(*this, std::move(collective), kFirstTag + static_cast<int>(place));
+  ++calls_;
   ordered_[place] = work;
-  return work;
+  return start(work);
 }
 
 std::shared_ptr<Progressive> Communicator::start(Collective collective, int tag) {
@@ -193,7 +196,12 @@ std::shared_ptr<Progressive> Communicator::start(Collective collective, int tag)
 }
 
 std::shared_ptr<Progressive> Communicator::start(std::shared_ptr<Progressive> work) {
-  add(work);
+  try {
+    add(work);
+  } catch (...) {
+    give_up("a collective ended with an error as it began");
+    throw;
+  }
   progress();
   return work;
 }
@@ -354,7 +362,7 @@ void Communicator::fail(const Signature& what, const std::string& why) {
   throw DistributedError(text("rank ", rank(), ": ", reason));
 }
 
-void Communicator::give_up(const std::string& why) noexcept {
+void Communicator::give_up(std::string_view why) noexcept {
   if (failed_) return;
   failed_ = true;
   active_.clear();  // buckets hold gradients, which hold this

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "distributed/collectives.h"
@@ -99,7 +100,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[noreturn]] void fail(const Signature& what, const std::string& why);
   /// Tells the other ranks that this rank will not take part in the calls that they wait for; used while an error is
   /// already propagating.
-  void give_up(const std::string& why) noexcept;
+  void give_up(std::string_view why) noexcept;
 
  private:
   class WaitState;

@@ -30,7 +30,7 @@ void Communicator::run(Collective collective) {
   check_usable();
   if (!shared_) return finish(*start(std::move(collective)));
   Signature& signature = node_->own().signatures[blocking_ % 2];
-  collective.signature.number = calls_++;
+  collective.signature.number = calls_;
   signature = collective.signature;
   const int64_t most = std::max<int64_t>(Node::kStaging / collective.item_bytes, 1);
   const auto stages_from = [&](int64_t begin) {
@@ -39,6 +39,7 @@ void Communicator::run(Collective collective) {
   const Signature* unchecked = &collective.signature;
   std::vector<Stage> stages = stages_from(0);
   uint64_t number = publish(stages[0]);
+  ++calls_;  // now: a call that found no memory before can be repeated
   for (int64_t begin = 0; !stages.empty(); begin += most) {
     std::vector<Stage> next;
     uint64_t ahead = 0;

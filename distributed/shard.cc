@@ -32,17 +32,27 @@ std::vector<int64_t> owners_of(const std::vector<Tensor>& parameters, int64_t ra
 constexpr const char* kTensor = "tensor";
 constexpr const char* kNumber = "number";
 
-/// A line for each tensor of a state, `tensor DTYPE AXES SIZES... KEY`, and each number, `number BITS KEY`.
+/// A line for each tensor of a state, `tensor DTYPE AXES SIZES... LENGTH KEY`, and each number, `number BITS LENGTH
+/// KEY`.
 std::string lines_of(const optim::State& state) {
   std::ostringstream out;
   for (const auto& [key, tensor] : state.tensors) {
     out << kTensor << ' ' << static_cast<int>(tensor.dtype()) << ' ' << tensor.rank();
     for (const int64_t n : tensor.shape()) out << ' ' << n;
-    out << ' ' << key << '\n';
+    out << ' ' << key.size() << ' ' << key << '\n';
   }
   for (const auto& [key, number] : state.numbers)
-    out << kNumber << ' ' << std::bit_cast<int64_t>(number) << ' ' << key << '\n';
+    out << kNumber << ' ' << std::bit_cast<int64_t>(number) << ' ' << key.size() << ' ' << key << '\n';
   return out.str();
+}
+
+/// The LENGTH and the KEY of a line: any name, also of spaces.
+std::string read_key(std::istream& in) {
+  size_t length = 0;
+  in >> length;
+  std::string key(length, '\0');
+  in.ignore(1).read(key.data(), static_cast<std::streamsize>(length));
+  return key;
 }
 
 /// Makes the lines of rank `owner` part of `state`: numbers, and room for tensors that are not here.
@@ -50,19 +60,17 @@ std::vector<Tensor> read_lines(const std::string& lines, optim::State& state) {
   std::vector<Tensor> tensors;
   std::istringstream in(lines);
   for (std::string kind; in >> kind;) {
-    std::string key;
     if (kind == kNumber) {
       int64_t bits = 0;
       in >> bits;
-      std::getline(in >> std::ws, key);
-      state.numbers[key] = std::bit_cast<double>(bits);
+      state.numbers[read_key(in)] = std::bit_cast<double>(bits);
       continue;
     }
     int dtype = 0, axes = 0;
     in >> dtype >> axes;
     Shape shape(static_cast<size_t>(axes), int64_t{0});
     for (int64_t& n : shape) in >> n;
-    std::getline(in >> std::ws, key);
+    const std::string key = read_key(in);
     if (!state.tensors.contains(key)) state.tensors[key] = empty(shape, static_cast<DType>(dtype));
     tensors.push_back(state.tensors[key]);
   }

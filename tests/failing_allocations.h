@@ -14,29 +14,38 @@
 
 namespace weft::test {
 
-/// While it exists, the `nth` allocation from now on throws std::bad_alloc: on whichever thread, or on this one.
+/// While it exists, the `nth` allocation from now on throws std::bad_alloc: on whichever thread, or on this one, or all
+/// of this one from the `nth` on.
 class FailingAllocation {
  public:
-  enum class Where { anywhere, here };
+  enum class Where { anywhere, here, here_on };
   explicit FailingAllocation(int64_t nth, Where where = Where::anywhere) {
-    if (where == Where::here)
-      left_here_ = nth;
-    else
+    lasts_ = where == Where::here_on;
+    if (where == Where::anywhere)
       left_ = nth;
+    else
+      left_here_ = nth_here_ = nth;
   }
   ~FailingAllocation() { left_ = left_here_ = 0; }
   FailingAllocation(const FailingAllocation&) = delete;
   FailingAllocation& operator=(const FailingAllocation&) = delete;
   /// Whether it came to that.
   static bool has_failed() { return left_ <= 0; }
+  /// How many allocations this thread has made since, where it is told `here` or `here_on`.
+  static int64_t made() { return nth_here_ - left_here_; }
   /// Called by each allocation: whether it fails.
   static bool fails_now() {
-    if (left_here_ > 0) return left_here_-- == 1;
+    if (left_here_ > 0) {
+      const bool fails = left_here_ == 1;
+      if (!fails || !lasts_) --left_here_;
+      return fails;
+    }
     return left_ > 0 && left_.fetch_sub(1) == 1;
   }
 
  private:
-  static inline thread_local int64_t left_here_ = 0;
+  static inline thread_local int64_t left_here_ = 0, nth_here_ = 0;
+  static inline thread_local bool lasts_ = false;
   static inline std::atomic<int64_t> left_ = 0;
 };
 

@@ -124,9 +124,9 @@ Signature Reducer::signature() const {
 void Reducer::begin() {
   if (running_ || !synchronized_ || buckets_.empty() || !autograd::collects_into_leaves()) return;
   group_.communicator().check_usable();
-  running_ = true;
-  for (const auto& bucket : buckets_) bucket->expect();
   autograd::after_backward([this, watch = std::make_shared<Watch>(*this)] { finish(); });
+  for (const auto& bucket : buckets_) bucket->expect();
+  running_ = true;  // last: where there is no memory for the Watch, nothing has begun
 }
 
 void Reducer::complete(size_t index, size_t position) {

@@ -21,7 +21,8 @@ MessageWork::MessageWork(Communicator& group, Collective collective, int tag)
     }
     start_stage();
   } catch (...) {
-    (void)buffers_.release();  // MPI still reads and writes them
+    (void)buffers_.release();                                        // MPI still reads and writes them
+    group_.give_up("a collective ended with an error as it began");  // others may have its messages
     throw;
   }
 }

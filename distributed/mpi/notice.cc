@@ -1,7 +1,6 @@
 #include "distributed/mpi/notice.h"
 
-#include <algorithm>
-#include <cstring>
+#include <cstdio>
 
 #include "tensor/core/error.h"
 
@@ -18,10 +17,9 @@ Notice::Notice(const MpiLibrary& mpi, MpiHandle comm, int rank, int size)
   check_mpi(mpi, mpi.irecv(text_, kBytes, mpi.byte, mpi.any_source, kTag, comm, &request_), "MPI_Irecv");
 }
 
-void Notice::send(const std::string& why) {
+void Notice::send(std::string_view why) {
   if (sent_[0] != '\0') return;  // the first failure is the cause
-  const std::string line = text("rank ", rank_, " failed: ", why);
-  std::memcpy(sent_, line.data(), std::min<size_t>(line.size(), kBytes - 1));
+  std::snprintf(sent_, kBytes, "rank %d failed: %.*s", rank_, static_cast<int>(why.size()), why.data());
   for (int rank = 0; rank < size_; ++rank) {
     MpiHandle request = mpi_.request_null;
     if (rank != rank_ && mpi_.isend(sent_, kBytes, mpi_.byte, rank, kTag, comm_, &request) != 0) return;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "distributed/mpi/library.h"
 
@@ -13,8 +14,9 @@ class Notice {
   Notice(const MpiLibrary& mpi, MpiHandle comm, int rank, int size);
   Notice(const Notice&) = delete;
   Notice& operator=(const Notice&) = delete;
-  /// Sends the reason for this rank's failure to all ranks, without waiting.
-  void send(const std::string& why);
+  /// Sends the reason for this rank's failure to all ranks, without waiting. It needs no memory, which may be the
+  /// reason.
+  void send(std::string_view why);
   /// A notice from another rank, if there is one.
   std::optional<std::string> poll();
 

@@ -7,7 +7,7 @@
 
 namespace weft::distributed {
 
-void Slot::fail(const std::string& why) {
+void Slot::fail(std::string_view why) {
   State expected = State::running;
   if (!state.compare_exchange_strong(expected, State::failing)) return;
   const size_t length = std::min(why.size(), sizeof reason - 1);

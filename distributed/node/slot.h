@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "distributed/signature.h"
 
@@ -31,7 +32,7 @@ struct Slot {
   char reason[1000];       // why it failed; valid once `state` is failed
 
   /// Records a failure; only the first call does. Safe to call from both threads of the rank.
-  void fail(const std::string& why);
+  void fail(std::string_view why);
   bool has_failed() const { return state.load(std::memory_order_acquire) == State::failed; }
   /// Records the call that this rank is about to wait in.
   void describe(const Signature& what);

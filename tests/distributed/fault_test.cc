@@ -96,6 +96,14 @@ TEST_P(Faults, EndTheJobWithTheRanksName) {
   for (int round = 0; round < rounds(); ++round) expect_the_ranks_name(way, by);
 }
 
+// What tells the others needs no memory.
+TEST(NoMemory, IsAnErrorWhereItLasts) {
+  if (!distributed::has_launcher()) GTEST_SKIP() << "there is no mpirun (apt-get install openmpi-bin)";
+  const std::string output = run("no_memory", "", "--enable-recovery --timeout 25").output;
+  EXPECT_NE(output.find("error: "), std::string::npos) << output;
+  EXPECT_EQ(output.find("terminate called"), std::string::npos) << output;
+}
+
 TEST(NestedBackward, ErrorNamesTheParameter) {
   if (!distributed::has_launcher()) GTEST_SKIP() << "there is no mpirun (apt-get install openmpi-bin)";
   EXPECT_NE(run("nested").output.find("adds to the gradient of `second.weight`"), std::string::npos);
@@ -103,9 +111,9 @@ TEST(NestedBackward, ErrorNamesTheParameter) {
 
 INSTANTIATE_TEST_SUITE_P(, Faults,
                          testing::Combine(testing::Values("die_forward", "die_backward", "die_collective", "die_bucket",
-                                                          "exit", "leave", "throw_backward", "nested", "stop", "hang",
-                                                          "shape", "call", "more_calls", "seed", "model", "options",
-                                                          "samples", "drop"),
+                                                          "exit", "leave", "throw_backward", "no_memory",
+                                                          "no_memory_async", "nested", "stop", "hang", "shape", "call",
+                                                          "more_calls", "seed", "model", "options", "samples", "drop"),
                                           testing::Values(By::memory, By::messages)),
                          [](const auto& info) {
                            return std::get<0>(info.param) +

@@ -45,6 +45,21 @@ TEST(Shard, MastersOfBf16) {
   expect_whole_states<optim::Adam>(optim::AdamOptions{.lr = 1e-2, .master_weights = true}, bf16);
 }
 
+struct OddNames : nn::Module {
+  Tensor space = register_parameter(" a", ones({3})), line = register_parameter("b\nnumber 1", ones({2}));
+};
+TEST(Shard, NamesOfAnyCharacters) {
+  OddNames model;
+  optim::Adam optimizer(model.parameters(), {.lr = 1e-2});
+  distributed::shard(optimizer, group());
+  (model.space.sum() + model.line.sum()).backward();
+  optimizer.step();
+  const optim::State state = optimizer.state_dict();
+  EXPECT_TRUE(state.tensors.contains(" a.exp_avg"));
+  EXPECT_TRUE(state.tensors.contains("b\nnumber 1.exp_avg"));
+  optimizer.load_state_dict(state);
+}
+
 TEST(Shard, MastersAreDivided) {
   const auto& g = group();
   nn::Sequential model(nn::Linear(8, 8), nn::Linear(8, 8), nn::Linear(8, 8), nn::Linear(8, 8));

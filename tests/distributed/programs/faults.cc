@@ -7,11 +7,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "distributed/distributed.h"
 #include "distributed/mpi/library.h"
+#include "tests/failing_allocations.h"
 #include "weft.h"
 
 using namespace weft;
@@ -20,7 +23,8 @@ namespace {
 
 std::string way;
 bool is_way(const char* name) { return way == name; }
-Tensor kept;  // a gradient that lives until the program has ended
+std::optional<test::FailingAllocation> no_memory;  // until main has caught the error
+Tensor kept;                                       // a gradient that lives until the program has ended
 /// Microseconds that fault_test chooses anew for each round, so that what happens does not always happen at one place.
 unsigned delay() {
   const char* given = std::getenv("WEFT_FAULT_DELAY");
@@ -88,6 +92,28 @@ void be_slow(const distributed::Group& group) {
   group.all_reduce_async(x).wait();
 }
 
+/// Asynchronous sums; one rank finds no memory at one allocation after the other, and repeats the call. It gets the
+/// sum, or the group ends with an error.
+void sum_with_failures(const distributed::Group& group, bool fails) {
+  using test::FailingAllocation;
+  for (int64_t nth = 1; nth < 200; ++nth) {
+    Tensor x = ones({1000});
+    bool failed = false;
+    if (fails) {
+      const FailingAllocation failing(nth, FailingAllocation::Where::here);
+      try {
+        group.all_reduce_async(x).wait();
+      } catch (const MemoryError&) {
+        failed = true;
+      } catch (const std::bad_alloc&) {
+        failed = true;
+      }
+    }
+    if (failed || !fails) group.all_reduce_async(x).wait();
+    if (!equal(x, full({1000}, static_cast<double>(group.size())))) throw Error("a repeated sum is wrong");
+  }
+}
+
 struct Net : nn::Module {
   nn::Linear first, second;
   explicit Net(int64_t width)
@@ -112,6 +138,11 @@ bool go_wrong(const distributed::Group& group, Net& net) {
   if (is_way("fork")) return fork_children(group);
   if (is_way("throw_backward"))
     net.first.weight().register_hook([](const Tensor&) { throw Error("a hook that fails"); });
+  if (is_way("no_memory"))
+    net.first.weight().register_hook([](const Tensor&) {
+      no_memory.emplace(1, test::FailingAllocation::Where::here_on);
+      throw std::bad_alloc();
+    });
   if (is_way("nested"))
     net.first.weight().register_hook([&net](const Tensor&) {
       const EnableGrad recording;
@@ -140,6 +171,7 @@ int train(int argc, char** argv) {
   const bool shards = is_way("die_shard_checkpoint");
   if (shards) distributed::shard(optimizer, group);
   if (is_way("slow")) be_slow(group);
+  if (is_way("no_memory_async")) sum_with_failures(group, wrong);
   const int steps = is_way("die_bucket") ? 1'000'000 : 6;
   for (int step = 0; step < steps; ++step) {
     if (wrong && step == 3 && go_wrong(group, net)) return EXIT_SUCCESS;
@@ -189,6 +221,7 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::string(argv[1]) == "own_mpi") return train_with_own_mpi(argc, argv);
     return train(argc, argv);
   } catch (const std::exception& error) {
+    no_memory.reset();
     std::fprintf(stderr, "error: %s\n", error.what());
     return EXIT_FAILURE;
   }
