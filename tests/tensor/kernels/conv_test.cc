@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <string_view>
 #include <thread>
 
 #include "tensor/core/error.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/window/onednn_conv.h"
+#include "tensor/memory/storage.h"
 #include "tensor/ops/window.h"
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/threads.h"
@@ -156,6 +158,51 @@ TEST(KernelHazards, Bfloat16NaNStaysInItsWindows) {
         wrong += std::isnan(got.values[i]) != std::isnan(expected.values[i]);
       EXPECT_EQ(wrong, 0) << channels << " channels, width " << width;
     }
+}
+
+// The same of their gradients of the data, for odd filters.
+TEST(KernelHazards, Bfloat16InfinitiesStayInTheirWindows) {
+  Random random(9);
+  for (const int64_t filters : {1, 3, 5, 17}) {
+    const Case c = make_case({2, 8, 5, 9}, filters, 3, 2, {});
+    Array<BFloat16> g = testing::make_array<BFloat16>(c.out, Layout::channels_last, random, BFloat16(1));
+    Array<BFloat16> w = testing::make_array<BFloat16>(c.w, Layout::row_major, random, BFloat16(1));
+    Array<BFloat16> grad = testing::make_array<BFloat16>(c.x, Layout::channels_last, random, BFloat16(0));
+    g.at({0, 0, 1, 3}) = BFloat16(std::numeric_limits<float>::infinity());
+    op::ConvBackwardData{c.p, c.x}.cpu(g.operand(), w.operand(), grad.operand());
+    for (const double value : testing::values_of(grad).values) ASSERT_FALSE(std::isnan(value)) << filters;
+    EXPECT_TRUE(std::isinf(static_cast<float>(grad.at({0, 7, 2, 4}))));
+  }
+}
+
+// oneDNN 2.6's bf16 forward kernel multiplies the value behind the images by zero: beside an odd channel of the last
+// pixel.
+TEST(KernelHazards, Bfloat16ImagesBesideInfinities) {
+  Random random(11);
+  const Case c = make_case({1, 87, 7, 7}, 59, 7, 7, {.padding = 3});
+  Array<BFloat16> both = testing::random_array<BFloat16>({2, 87, 7, 7}, Layout::channels_last, random);
+  for (int64_t channel = 0; channel < 87; ++channel)
+    for (int64_t pixel = 0; pixel < 49; ++pixel)
+      both.at({1, channel, pixel / 7, pixel % 7}) = BFloat16(std::numeric_limits<float>::infinity());
+  Array<BFloat16> w = testing::random_array<BFloat16>(c.w, Layout::row_major, random);
+  Array<BFloat16> out = testing::make_array<BFloat16>(c.out, Layout::channels_last, random);
+  const View first = both.view.slice(0, 0, 1);
+  op::Conv{c.p}.cpu(both.operand().with(first), w.operand(), Operand{}, out.operand());
+  for (const double value : testing::values_of(out).values) ASSERT_FALSE(std::isnan(value));
+}
+
+// oneDNN 2.6's kernels for these wrote up to some KB beyond their scratchpad on two threads: into the allocator's
+// lists.
+TEST(KernelHazards, StridedPointwiseWeightsKeepToTheirScratchpad) {
+  Random random(10);
+  for (int round = 0; round < 40; ++round) {
+    check<float>(make_case({1, 8, 12, 16}, 5, 1, 1, {.stride = {2, 1}}), random, true);
+    std::vector<IntrusivePtr<Storage>> kept;
+    for (size_t bytes = 4; bytes < 16000; bytes += 148) {
+      kept.push_back(Storage::allocate(bytes));
+      std::memset(kept.back()->data(), 0, bytes);
+    }
+  }
 }
 
 // Many channels on few pixels are taken tap by tap: some taps read padding only, and a large batch is gathered in

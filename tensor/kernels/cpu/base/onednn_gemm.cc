@@ -117,6 +117,11 @@ bool bf16_product(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<Out
   if (!has_fast_bf16()) return false;
   // With AMX, oneDNN 2.6 sets up its tiles for sums of 63 wrongly: an illegal instruction, or wrong values.
   if (a.columns == 63 && has_amx()) return false;
+  // It multiplies the last of an odd number of terms by a zero beside it where operands have gaps: infinities give NaN.
+  const auto is_dense = [](const auto& m) {
+    return m.column_stride == 1 ? m.row_stride == m.columns : m.row_stride == 1 && m.column_stride == m.rows;
+  };
+  if (a.columns % 2 != 0 && !(is_dense(a) && is_dense(b))) return false;
   const ThreadScope scope(a, b);
   const PrimitiveKey key{{kBf16Gemm, scope.threads(), a.rows, a.columns, b.columns, a.row_stride, a.column_stride,
                           b.row_stride, b.column_stride, c.row_stride, c.column_stride, accumulate, bias != nullptr,

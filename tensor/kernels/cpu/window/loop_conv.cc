@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "tensor/core/integer_division.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 
 namespace weft::kernels::cpu {
@@ -50,23 +51,99 @@ void lay_out_windows(const ConvShape& s, const T* x, int64_t group, int64_t begi
   });
 }
 
-/// Adds the windows of the output lines [begin, end) back into the image; lines of one image stay on one thread.
-template <class T>
-void add_windows(const ConvShape& s, const T* columns, int64_t group, int64_t begin, int64_t end, T* grad_x) {
-  const int64_t channels = s.group_channels(), row = s.taps() * channels;
+/// Calls f(line) for the output lines [begin, end); those of one image stay on one thread.
+template <class F> void for_image_lines(const ConvShape& s, int64_t begin, int64_t end, const F& f) {
   const int64_t lines = s.out[0] * s.out[1];  // of an image
   const int64_t first_image = begin / lines, images = (end - 1) / lines - first_image + 1;
   parallel_for(images, 1, [&](int64_t first, int64_t last) {
     const int64_t from = std::max(begin, (first_image + first) * lines);
     const int64_t to = std::min(end, (first_image + last) * lines);
-    for (int64_t p = (from - begin) * s.out[2]; p < (to - begin) * s.out[2]; ++p) {
-      for_each_tap(s, begin + p / s.out[2], p % s.out[2], [&](int64_t tap, int64_t pixel) {
+    for (int64_t line = from; line < to; ++line) f(line);
+  });
+}
+
+/// Adds the windows of the output lines [begin, end) back into the image.
+template <class T>
+void add_windows(const ConvShape& s, const T* columns, int64_t group, int64_t begin, int64_t end, T* grad_x) {
+  const int64_t channels = s.group_channels(), row = s.taps() * channels;
+  for_image_lines(s, begin, end, [&](int64_t line) {
+    for (int64_t j = 0; j < s.out[2]; ++j)
+      for_each_tap(s, line, j, [&](int64_t tap, int64_t pixel) {
         if (pixel < 0) return;
-        const T* in = columns + p * row + tap * channels;
+        const T* in = columns + ((line - begin) * s.out[2] + j) * row + tap * channels;
         T* out = grad_x + pixel * s.channels + group * channels;
         for (int64_t c = 0; c < channels; ++c) out[c] += in[c];
       });
-    }
+  });
+}
+
+/// Channels so few, and lines so long, that windows are laid out tap by tap, a line of pixels at a time.
+template <class T> bool goes_by_taps(const ConvShape& s) {
+  const int64_t channels = s.group_channels();
+  return channels * static_cast<int64_t>(sizeof(T)) <= 48 && s.out[2] >= 4 * channels;
+}
+
+/// Calls f(tap, first pixel of the image, begin, end) for each tap of an output line: pixels [begin, end) of the line
+/// read inside of the image, s.stride[2] apart.
+template <class F> void for_each_tap_line(const ConvShape& s, int64_t line, F&& f) {
+  int64_t tap = 0;
+  for (int64_t a = 0; a < s.kernel[0]; ++a)
+    for (int64_t b = 0; b < s.kernel[1]; ++b)
+      for (int64_t c = 0; c < s.kernel[2]; ++c, ++tap) {
+        const int64_t n = line / (s.out[0] * s.out[1]), w = c * s.dilation[2] - s.padding[2];
+        const int64_t d = line / s.out[1] % s.out[0] * s.stride[0] - s.padding[0] + a * s.dilation[0];
+        const int64_t h = line % s.out[1] * s.stride[1] - s.padding[1] + b * s.dilation[1];
+        if (d < 0 || d >= s.in[0] || h < 0 || h >= s.in[1]) {
+          f(tap, int64_t{0}, int64_t{0}, int64_t{0});
+          continue;
+        }
+        const int64_t begin = std::clamp<int64_t>(internal::ceil_divide(-w, s.stride[2]), 0, s.out[2]);
+        const int64_t end = std::clamp(internal::ceil_divide(s.in[2] - w, s.stride[2]), begin, s.out[2]);
+        const int64_t first = begin == end ? 0 : ((n * s.in[0] + d) * s.in[1] + h) * s.in[2] + w + begin * s.stride[2];
+        f(tap, first, begin, end);
+      }
+}
+
+/// lay_out_windows as columns (taps * channels of a group, pixels).
+template <class T>
+void lay_out_taps(const ConvShape& s, const T* x, int64_t group, int64_t begin, int64_t end, T* columns) {
+  const int64_t channels = s.group_channels(), width = s.out[2], pixels = (end - begin) * width;
+  const int64_t step = s.stride[2] * s.channels;
+  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, width * s.taps() * channels));
+  parallel_for(end - begin, grain, [&](int64_t first, int64_t last) {
+    for (int64_t line = first; line < last; ++line)
+      for_each_tap_line(s, begin + line, [&](int64_t tap, int64_t pixel, int64_t from, int64_t to) {
+        for (int64_t c = 0; c < channels; ++c) {
+          T* out = columns + (tap * channels + c) * pixels + line * width;
+          const T* in = x + pixel * s.channels + group * channels + c;
+          std::fill_n(out, from, T{});
+          if (step == 1)
+            std::copy_n(in, to - from, out + from);
+          else
+            for (int64_t j = from; j < to; ++j) out[j] = in[(j - from) * step];
+          std::fill_n(out + to, width - to, T{});
+        }
+      });
+  });
+}
+
+/// add_windows of columns (taps * channels of a group, pixels).
+template <class T>
+void add_taps(const ConvShape& s, const T* columns, int64_t group, int64_t begin, int64_t end, T* grad_x) {
+  const int64_t channels = s.group_channels(), width = s.out[2], pixels = (end - begin) * width;
+  const int64_t step = s.stride[2] * s.channels;
+  for_image_lines(s, begin, end, [&](int64_t line) {
+    for_each_tap_line(s, line, [&](int64_t tap, int64_t pixel, int64_t from, int64_t to) {
+      for (int64_t c = 0; c < channels; ++c) {
+        const T* in = columns + (tap * channels + c) * pixels + (line - begin) * width + from;
+        T* out = grad_x + pixel * s.channels + group * channels + c;
+        const int64_t count = to - from;
+        if (step == 1)
+          for (int64_t j = 0; j < count; ++j) out[j] += in[j];
+        else
+          for (int64_t j = 0; j < count; ++j) out[j * step] += in[j];
+      }
+    });
   });
 }
 
@@ -104,8 +181,14 @@ template <class T, class F> void for_each_piece(const ConvShape& s, const T* x, 
   Scratch<T> columns(checked_multiply(step * s.out[2], row));
   for (int64_t begin = 0; begin < lines; begin += step) {
     const int64_t end = std::min(lines, begin + step);
-    lay_out_windows(s, x, group, begin, end, columns.data());
-    f(Matrix<const T>(row_major(columns.data(), (end - begin) * s.out[2], row)), begin, end);
+    const int64_t pixels = (end - begin) * s.out[2];
+    if (goes_by_taps<T>(s)) {
+      lay_out_taps(s, x, group, begin, end, columns.data());
+      f(Matrix<const T>(row_major(columns.data(), row, pixels)).transposed(), begin, end);
+    } else {
+      lay_out_windows(s, x, group, begin, end, columns.data());
+      f(Matrix<const T>(row_major(columns.data(), pixels, row)), begin, end);
+    }
   }
 }
 
@@ -159,9 +242,14 @@ void product_conv_backward_data(const ConvShape& s, const T* grad, const T* weig
     const Matrix<const T> w = row_major(packed.data(), rows, columns);
     for (int64_t begin = 0; begin < lines; begin += step) {
       const int64_t end = std::min(lines, begin + step);
-      gemm<T>(out_lines(s, grad, g, begin, end), w.transposed(),
-              row_major(windows.data(), (end - begin) * s.out[2], rows));
-      add_windows(s, windows.data(), g, begin, end, grad_x);
+      const Matrix<const T> from = out_lines(s, grad, g, begin, end);
+      if (goes_by_taps<T>(s)) {
+        gemm<T>(w, from.transposed(), row_major(windows.data(), rows, from.rows));
+        add_taps(s, windows.data(), g, begin, end, grad_x);
+      } else {
+        gemm<T>(from, w.transposed(), row_major(windows.data(), from.rows, rows));
+        add_windows(s, windows.data(), g, begin, end, grad_x);
+      }
     }
   }
 }

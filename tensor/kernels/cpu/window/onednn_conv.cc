@@ -185,10 +185,16 @@ bool is_wrong_for_weights_of_volumes(const ConvShape& s) {
   return !s.is_flat() && s.stride[0] > 1 && s.padding[0] >= s.stride[0] && s.in[0] <= window + s.stride[0];
 }
 
+/// oneDNN 2.6's AVX-512 kernels of weights' gradients of strided 1 x 1 windows write beyond their scratchpad for fewer
+/// than 16 channels, on two threads and more.
+bool writes_beyond_scratchpad(const ConvShape& s) {
+  return s.taps() == 1 && s.stride != Size3(1) && s.group_channels() < 16;
+}
+
 /// oneDNN 2.6's bf16 kernel of weights' gradients reads uninitialized memory where windows are dilated, and where along
 /// some padded axis no window lies inside of the image.
 bool is_wrong_for_weights(DataType type, const ConvShape& s) {
-  if (is_wrong_for_weights_of_volumes(s)) return true;
+  if (is_wrong_for_weights_of_volumes(s) || writes_beyond_scratchpad(s)) return true;
   if (type != DataType::bf16) return false;
   if (s.dilation != Size3(1)) return true;
   for (int axis = 0; axis < 3; ++axis) {
@@ -202,7 +208,15 @@ bool is_wrong_for_weights(DataType type, const ConvShape& s) {
 /// oneDNN 2.6's bf16 kernels multiply channels in pairs, and the pixels of few channels together: the
 /// value paired with an odd channel, and pixels next to a window, are multiplied by zeros, so that NaN and infinities
 /// there give NaN.
-bool meets_zeros(const ConvShape& s) { return s.group_channels() % 2 != 0 || s.group_channels() <= 4; }
+bool meets_zeros(int64_t channels) { return channels % 2 != 0 || channels <= 4; }
+
+/// oneDNN 2.6's bf16 forward kernel pairs the last odd channel of the last pixel with the value behind the images and
+/// multiplies that by zero. (Seen from 33 channels on, with many taps.) Elements of a copy that zeros follow; none
+/// where it is not needed.
+int64_t elements_to_end(const ConvShape& s) {
+  const bool reads_on = s.group_channels() % 2 != 0 && s.group_channels() > 16 && s.taps() > 1;
+  return reads_on ? s.pixels() * s.channels : 0;
+}
 
 bool all_finite(const BFloat16* x, int64_t count) {
   std::atomic<bool> finite = true;
@@ -223,7 +237,14 @@ template <class T>
 bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const float* bias, T* out,
                   const PackedWeight& packed) {
   if constexpr (std::is_same_v<T, BFloat16>)
-    if (meets_zeros(s) && !all_finite(x, s.pixels() * s.channels)) return false;
+    if (meets_zeros(s.group_channels()) && !all_finite(x, s.pixels() * s.channels)) return false;
+  const int64_t copied = std::is_same_v<T, BFloat16> ? elements_to_end(s) : 0;
+  const Scratch<T> ended(copied > 0 ? copied + 2 : 0);
+  if (copied > 0) {
+    std::copy_n(x, copied, ended.data());
+    std::fill_n(ended.data() + copied, 2, T(0.0f));
+    x = ended.data();
+  }
   ThreadScope scope;
   PreparedConv& prepared = find_conv(kForward, kTypeOf<T>, scope.threads(), s, strides, bias != nullptr);
   if (!prepared.conv) return false;
@@ -246,6 +267,8 @@ bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStride
 template <class T>
 bool conv_backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x) {
   if (is_wrong_for_data(kTypeOf<T>, s)) return false;
+  if constexpr (std::is_same_v<T, BFloat16>)
+    if (meets_zeros(s.group_filters()) && !all_finite(grad, s.out_pixels() * s.filters)) return false;
   ThreadScope scope;
   PreparedConv& prepared = find_conv(kData, kTypeOf<T>, scope.threads(), s, strides, false);
   if (!prepared.conv) return false;
