@@ -12,7 +12,6 @@
 
 #include "tensor/core/error.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
-#include "tensor/kernels/cpu/base/primitive_cache.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/threads.h"
@@ -201,6 +200,16 @@ TEST(Matmul, BatchesOnThreads) {
   check<double>(random, {6, 5}, 40, 33, 50, true);
   check<BFloat16>(random, {6, 5}, 40, 33, 50, true);
 }
+TEST(Matmul, BatchesOfSmallMatricesTimesVectors) {
+  Random random(27);
+  for (int round = 0; round < testing::property_cases(20); ++round)
+    for (int64_t n = 1; n <= 8; ++n) {
+      check<float>(random, {3, 5}, n, n, 1), check<double>(random, {7}, 1, n, n);
+      check<double>(random, {7}, n, n, 1), check<float>(random, {4, 2}, 1, n, n);
+    }
+  check<float>(random, {10000}, 3, 3, 1, true);  // on threads
+}
+
 TEST(Matmul, BoolIsRefused) {
   bool x[1] = {true};
   const View view = View::contiguous({1, 1});
@@ -241,6 +250,13 @@ TEST(KernelHazards, Bf16SumsAroundSixtyFour) {
   for (int64_t k = 61; k <= 66; ++k)
     for (int64_t m : {38, 66, 90})
       for (int64_t n : {8, 36, 83}) check<BFloat16>(random, {}, m, k, n, true);
+}
+
+// (A copy of one column is transposed as well as it is not: it was copied again and again.)
+TEST(Matmul, OneTermOfAnyStrides) {
+  Random random(28);
+  for (int round = 0; round < testing::property_cases(30); ++round)
+    for (int64_t rows : {3, 16, 33}) check<float>(random, {}, rows, 1, 1000);
 }
 
 TEST(KernelHazards, MatmulSizesBeyondMemoryAreRefused) {
@@ -346,22 +362,6 @@ TEST(Matmul, LoopsHaveTheSameBitsAtAnyThreadCount) {
   EXPECT_EQ(product_bits<float>(1, 1003, 1), product_bits<float>(3, 1003, 1));
   ForceLoops loops;
   EXPECT_EQ(product_bits<float>(1), product_bits<float>(3));
-}
-
-TEST(PrimitiveCache, ForgetsWhatWasUsedLongestAgo) {
-  kernels::cpu::LruCache<int, int, std::hash<int>> cache(2);
-  int made = 0;
-  const auto get = [&](int key) { return cache.find_or_make(key, [&] { return ++made, 10 * key; }); };
-  EXPECT_EQ(get(1), 10);
-  EXPECT_EQ(get(2), 20);
-  EXPECT_EQ(get(1), 10);
-  EXPECT_EQ(made, 2);
-  EXPECT_EQ(get(3), 30);  // pushes out 2
-  EXPECT_EQ(cache.size(), 2u);
-  EXPECT_EQ(get(1), 10);
-  EXPECT_EQ(made, 3);
-  EXPECT_EQ(get(2), 20);
-  EXPECT_EQ(made, 4);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "tensor/ops/matmul.h"
 
 #include <array>
+#include <type_traits>
+#include <utility>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/merge_axes.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/kernels/cpu/gemm/rounded_matrix.h"
@@ -63,6 +66,41 @@ template <class T> Matrix<T> innermost(const Operand& x) {
   return {x.data<T>(), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
 }
 
+/// Products of kN x kN matrices with vectors, one batch axis: a call of gemm() for each would take longer than the
+/// product.
+template <class T, int kN> void small_by_vector(const Batched<T>& p) {
+  const BatchAxis axis = p.axes[0];
+  const Matrix<const T> a = p.a, b = p.b;
+  const Matrix<T> out = p.out;
+  parallel_for(axis.size, 4096, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T *left = a.data + i * axis.stride[0], *right = b.data + i * axis.stride[1];
+      T sums[kN] = {};
+      for (int k = 0; k < kN; ++k)
+        for (int r = 0; r < kN; ++r) sums[r] += left[r * a.row_stride + k * a.column_stride] * right[k * b.row_stride];
+      T* to = out.data + i * axis.stride[2];
+      for (int r = 0; r < kN; ++r) to[r * out.row_stride] = sums[r];
+    }
+  });
+}
+/// False where it is no batch of such products: nothing was done.
+template <class T> bool small_by_vectors(Batched<T> p) {
+  if (p.a.rows == 1) {
+    std::swap(p.a, p.b), std::swap(p.axes[0].stride[0], p.axes[0].stride[1]);
+    p.a = p.a.transposed(), p.b = p.b.transposed(), p.out = p.out.transposed();
+  }
+  if (p.count != 1 || p.b.columns != 1 || p.a.rows != p.a.columns) return false;
+  switch (p.a.rows) {
+    case 2: return small_by_vector<T, 2>(p), true;
+    case 3: return small_by_vector<T, 3>(p), true;
+    case 4: return small_by_vector<T, 4>(p), true;
+    case 5: return small_by_vector<T, 5>(p), true;
+    case 6: return small_by_vector<T, 6>(p), true;
+    case 7: return small_by_vector<T, 7>(p), true;
+    default: return false;
+  }
+}
+
 /// (Not inlined: its frame would slow down small products.)
 template <class T> [[gnu::noinline]] void run_batches(const Operand& a, const Operand& b, const Operand& out) {
   Batched<T> p{innermost<T>(a), innermost<T>(b), innermost<T>(out), {}, 0};
@@ -83,6 +121,8 @@ template <class T> [[gnu::noinline]] void run_batches(const Operand& a, const Op
     gemm<T>(one_a, one_b, one_out);
   };
   if (batches == 1) return one(0);
+  if constexpr (std::is_floating_point_v<T>)
+    if (!loops_forced() && small_by_vectors(p)) return;
   // Several products per thread run in parallel, each on one thread; fewer run one after the other, on all threads.
   const double work = multiplications(p.a, p.b);
   const bool side_by_side = batches >= 2 * region_threads() || work < 64 * 64 * 64;
