@@ -196,6 +196,9 @@ void add_axes(Cases& cases) {
   add_max(cases, "1d tiles", {2, 17, 6}, One{.kernel_size = 2});
   add_max(cases, "1d dilated", {1, 2, 9}, One{.kernel_size = 3, .stride = 1, .dilation = 2});
   add_max(cases, "1d ceil", {2, 3, 8}, One{.kernel_size = 3, .stride = 3, .ceil_mode = true});
+  add_max(cases, "1d wide", {1, 2, 70}, One{.kernel_size = 48, .stride = 9, .padding = 20});
+  add_max(cases, "1d far apart", {2, 3, 90}, One{.kernel_size = 3, .stride = 4, .padding = 1, .dilation = 2});
+  add_max(cases, "2d wide", {1, 2, 8, 40}, Two{.kernel_size = {6, 37}, .stride = 1, .padding = {2, 1}});
   add_max(cases, "2d with stride", {2, 3, 5, 6}, Two{.kernel_size = {2, 3}, .stride = {1, 2}, .padding = {1, 1}});
   add_max(cases, "2d ceil", {2, 2, 5, 6}, Two{.kernel_size = 2, .stride = 3, .ceil_mode = true});
   add_max(cases, "2d ceil, larger than the input", {1, 2, 2, 3}, Two{.kernel_size = 3, .stride = 2, .ceil_mode = true});

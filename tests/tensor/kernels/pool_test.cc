@@ -16,10 +16,10 @@ using testing::Layout;
 using testing::Random;
 namespace reference = testing::reference;
 
-Pool2dOptions random_params(Random& random, bool dilated) {
+Pool2dOptions random_params(Random& random, bool dilated, const Size2& largest = 4) {
   Pool2dOptions p{.stride = Size2()};
   for (int64_t Size2::*axis : {&Size2::height, &Size2::width}) {
-    p.kernel_size.*axis = testing::pick(random, 1, 4);
+    p.kernel_size.*axis = testing::pick(random, 1, static_cast<int>(largest.*axis));
     (*p.stride).*axis = testing::pick(random, 1, 4);
     p.padding.*axis = testing::pick(random, 0, p.kernel_size.*axis / 2);
     p.dilation.*axis = dilated ? testing::pick(random, 1, 2) : 1;
@@ -114,6 +114,57 @@ TEST(Pool, HalvesAreExactUpToOneRounding) {
   check_random<Float16>(50, 4);
 }
 
+/// Lines that fill registers: of pixels of one window where it is wide, of windows where channels are few.
+template <class T> void check_lines(int count, uint64_t seed) {
+  Random random(seed);
+  for (int i = 0; i < testing::property_cases(count) && !::testing::Test::HasFailure(); ++i) {
+    const Shape shape = {testing::pick(random, 1, 2), testing::pick(random, 1, 9), testing::pick(random, 1, 6),
+                         testing::pick(random, 20, 160)};
+    const Pool2dOptions p = random_params(random, testing::pick(random, 0, 2) == 0, {3, 100});
+    const Shape out = reference::pool_shape(shape, p);
+    if (out[2] > 0 && out[3] > 0) check_max<T, int32_t>(shape, p, random);
+  }
+}
+
+TEST(Pool, LongLines) {
+  check_lines<float>(200, 13);
+  check_lines<double>(100, 14);
+  check_lines<BFloat16>(50, 15);
+}
+
+/// The position of the largest element of a line that is one window. The result is that element, to the sign of a zero.
+int64_t first_largest(const std::vector<float>& line) {
+  Random random(16);
+  const auto width = static_cast<int64_t>(line.size());
+  Array<float> x = testing::make_array<float>({1, 1, 1, width}, Layout::row_major, random);
+  Array<float> out = testing::make_array<float>({1, 1, 1, 1}, Layout::row_major, random);
+  Array<int32_t> index = testing::make_array<int32_t>({1, 1, 1, 1}, Layout::row_major, random);
+  for (int64_t i = 0; i < width; ++i) x.at({0, 0, 0, i}) = line[static_cast<size_t>(i)];
+  op::MaxPool2d{Pool2dOptions{.kernel_size = {1, width}}}.cpu(x.operand(), out.operand(), index.operand());
+  const float value = out.at({0, 0, 0, 0}), found = line[static_cast<size_t>(index.at({0, 0, 0, 0}))];
+  EXPECT_TRUE(std::isnan(value) ? std::isnan(found) : value == found);
+  EXPECT_EQ(std::signbit(value), std::signbit(found));
+  return index.at({0, 0, 0, 0});
+}
+
+TEST(Pool, TheFirstLargestElementOfAWideWindowCounts) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  for (size_t width : {90, 160, 201})
+    for (size_t first : {size_t{0}, size_t{1}, size_t{17}, size_t{63}, size_t{64}, width - 2})
+      for (float value : {3.0f, inf, nan}) {
+        std::vector<float> line(width, -1.0f);
+        line[first] = line[width - 1] = value;
+        EXPECT_EQ(first_largest(line), static_cast<int64_t>(first)) << width << " " << value;
+      }
+  std::vector<float> zeros(90, -1.0f);
+  for (size_t i : {size_t{3}, size_t{4}, size_t{70}}) zeros[i] = i == 4 ? -0.0f : 0.0f;
+  EXPECT_EQ(first_largest(zeros), 3);
+  zeros[3] = -0.0f;
+  EXPECT_EQ(first_largest(zeros), 3);
+  EXPECT_EQ(first_largest(std::vector<float>(150, -inf)), 0);
+  EXPECT_EQ(first_largest(std::vector<float>(150, nan)), 0);
+}
+
 TEST(Pool, LargeOnThreads) {
   Random random(5);
   const Pool2dOptions p{.kernel_size = 3, .stride = 2, .padding = 1};
@@ -165,6 +216,16 @@ TEST(Pool, WindowsFarLargerThanTheImage) {
   const float share = 8.0f / std::ldexp(1.0f, 60);
   EXPECT_EQ(out.at({0, 0, 1, 1}), 4 * share);
   EXPECT_EQ(grad_x.at({0, 0, 1, 1}), 9 * 4 * share / std::ldexp(1.0f, 60));
+  const Pool2dOptions line{.kernel_size = {1, int64_t{1} << 30}, .stride = 1, .padding = {0, int64_t{1} << 29}};
+  Array<float> pixels = testing::make_array<float>({1, 1, 1, 3}, Layout::row_major, random), spread = pixels;
+  Array<float> maxima = testing::make_array<float>({1, 1, 1, 4}, Layout::row_major, random, 1.0f);
+  Array<int32_t> indices = testing::make_array<int32_t>({1, 1, 1, 4}, Layout::row_major, random);
+  pixels.at({0, 0, 0, 1}) = 5;
+  op::MaxPool2d{line}.cpu(pixels.operand(), maxima.operand(), indices.operand());
+  EXPECT_EQ(indices.at({0, 0, 0, 3}), (1 << 29) - 2);
+  for (int64_t w = 0; w < 4; ++w) maxima.at({0, 0, 0, w}) = 1;
+  op::MaxPool2dBackward{line, pixels.shape()}.cpu(maxima.operand(), indices.operand(), spread.operand());
+  EXPECT_EQ(spread.at({0, 0, 0, 1}), 4);
 }
 
 TEST(Pool, IntegersAreRefused) {

@@ -287,11 +287,28 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
   });
 }
 
-/// Over all of x in row-major order: runs of the innermost (merged) axis, cut in pieces, first come first.
+/// The axes of x, in the order of its memory if that makes long runs; a step's `out` is how far it goes in row-major
+/// order.
+inline Nest positions_of(const Operand& x) {
+  constexpr int64_t kLongRun = 256;
+  Nest nest;
+  int64_t step = x.numel();
+  for (int64_t axis = 0; axis < x.rank(); ++axis) {
+    step /= x.size(axis);
+    if (x.size(axis) > 1) nest.push({x.size(axis), x.stride(axis), step});
+  }
+  if (nest.rank == 0) nest.push({1, 1, 1});
+  Nest sorted = nest;
+  nest.merge();
+  sorted.sort_and_merge();
+  return sorted.inner().size >= std::min(kLongRun, nest.inner().size) ? sorted : nest;
+}
+
+/// Over all of x, in the order of its memory: runs of the innermost axis, cut in pieces. Of equal values the one that
+/// comes first in row-major order counts.
 template <class T, bool kLargest> void over_all(const Operand& x, const Operand& out) {
-  const RowView all(x, x.rank(), x.rank());  // no row axes: everything is outer
-  const Nest outer = all.outer.outer();
-  const NestAxis inner = all.outer.rank > 0 ? all.outer.inner() : NestAxis{1, 1, 0};
+  const Nest all = positions_of(x), outer = all.outer();
+  const NestAxis inner = all.inner();
   constexpr int64_t kPiece = 8 * kRowBlock;
   const int64_t pieces = ceil_div(inner.size, kPiece), count = outer.count() * pieces;
   const T* data = x.data<T>();
@@ -299,15 +316,19 @@ template <class T, bool kLargest> void over_all(const Operand& x, const Operand&
   parallel_for(count, std::max<int64_t>(1, kReduceGrain / inner.size), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t start = i % pieces * kPiece;
-      const T* row = data + NestWalk(outer, i / pieces).in() + start * inner.in;
+      const NestWalk walk(outer, i / pieces);
+      const T* row = data + walk.in() + start * inner.in;
       Best<T> best = best_of_row<T, kLargest>(row, inner.in, std::min(kPiece, inner.size - start));
-      best.position += i / pieces * inner.size + start;
+      best.position = walk.out() + (start + best.position) * inner.out;
       found.data()[i] = best;
     }
   });
   Best<T> best = found.data()[0];
-  for (int64_t i = 1; i < count; ++i)
-    if (beats<kLargest>(found.data()[i].value, best.value)) best = found.data()[i];
+  for (int64_t i = 1; i < count; ++i) {
+    const Best<T>& other = found.data()[i];
+    const bool wins = beats<kLargest>(other.value, best.value);
+    if (wins || (other.position < best.position && !beats<kLargest>(best.value, other.value))) best = other;
+  }
   *out.data<int64_t>() = best.position;
 }
 

@@ -1,8 +1,10 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/base/convert.h"
+#include "tensor/kernels/cpu/window/few_channels_max.h"
 #include "tensor/kernels/cpu/window/long_lines.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
+#include "tensor/kernels/cpu/window/wide_windows.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -13,9 +15,6 @@ template <class F> void visit_index_type(DType dtype, F&& f) {
   if (dtype == DType::i32) return f.template operator()<int32_t>();
   throw DtypeError(text("indices of max_pool2d are u8 or i32, not ", dtype));
 }
-
-/// Stands for a window that is all padding.
-template <class Index> constexpr Index kNoIndex = std::numeric_limits<Index>::max();
 
 /// One row of results; [a0, a1) are the rows of x it reads.
 template <class S, class Index>
@@ -45,71 +44,6 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
         store_channels<kFull, I, N>(indices.at(h, w) + c * indices.channel, indices.channel, index, count);
       });
     });
-  }
-}
-
-/// The columns that the windows of a row read, for registers that hold windows: those of place k one after another. A
-/// window with fewer columns reads its last one again, which changes nothing.
-template <class C> struct WindowColumns {
-  using I = IndexLane<C>;
-  int64_t windows, longest = 0;
-  std::vector<int32_t> at;
-  std::vector<I> tap;
-  std::vector<int64_t> empty;  // windows of nothing but padding
-
-  WindowColumns(const Links& columns, int64_t count) : windows(count) {
-    for (int64_t w = 0; w < windows; ++w) longest = std::max(longest, columns.end(w) - columns.begin(w));
-    for (int64_t k = 0; k < longest; ++k)
-      for (int64_t w = 0; w < windows; ++w) {
-        const int64_t size = columns.end(w) - columns.begin(w);
-        const Link link = size == 0 ? Link{0, 0} : columns.begin(w)[std::min(k, size - 1)];
-        at.push_back(static_cast<int32_t>(link.at)), tap.push_back(static_cast<I>(link.tap));
-        if (size == 0 && k == 0) empty.push_back(w);
-      }
-  }
-};
-
-/// One pixel's step of every window of a row: `row` has what the windows' place k reads.
-template <class C, class I>
-void step_windows(const C* row, const int32_t* at, const I* tap, I first, int64_t windows, C* best, I* index) {
-#pragma GCC ivdep
-  for (int64_t w = 0; w < windows; ++w) {
-    const C value = row[at[w]], old = best[w];
-    const bool wins = !(value <= old) & (old == old);
-    best[w] = wins ? value : old;
-    index[w] = wins ? first + tap[w] : index[w];
-  }
-}
-
-/// line_of_maxima of few channels, one after the other.
-template <class S, class Index>
-void line_of_few_channels(Image<S> x, const Link* a0, const Link* a1, const WindowColumns<Compute<S>>& columns,
-                          int64_t kernel_width, int64_t channels, int64_t width, Image<S> out, Image<Index> indices,
-                          int64_t h) {
-  using C = Compute<S>;
-  using I = IndexLane<C>;
-  const int64_t windows = columns.windows;
-  const Scratch<C> row(width), best(windows);
-  const Scratch<I> index(windows);
-  for (int64_t c = 0; c < channels; ++c) {
-    std::fill_n(best.data(), windows, -std::numeric_limits<C>::infinity());
-    const bool any = a0 != a1 && columns.longest > 0;
-    for (int64_t w = 0; w < windows; ++w)
-      index.data()[w] = any ? static_cast<I>(a0->tap * kernel_width) + columns.tap[static_cast<size_t>(w)]
-                            : static_cast<I>(kNoIndex<Index>);
-    for (const Link* a = a0; a != a1; ++a) {
-      const S* from = x.at(a->at, 0) + c * x.channel;
-      for (int64_t w = 0; w < width; ++w) row.data()[w] = static_cast<C>(from[w * x.column]);
-      for (int64_t k = 0; k < columns.longest; ++k)
-        step_windows<C, I>(row.data(), columns.at.data() + k * windows, columns.tap.data() + k * windows,
-                           static_cast<I>(a->tap * kernel_width), windows, best.data(), index.data());
-    }
-    for (int64_t w : columns.empty)
-      best.data()[w] = -std::numeric_limits<C>::infinity(), index.data()[w] = static_cast<I>(kNoIndex<Index>);
-    for (int64_t w = 0; w < windows; ++w) {
-      out.at(h, w)[c * out.channel] = static_cast<S>(best.data()[w]);
-      indices.at(h, w)[c * indices.channel] = static_cast<Index>(index.data()[w]);
-    }
   }
 }
 
@@ -199,18 +133,31 @@ struct Starts {
       : rows(w.starts(0, image.size(2), windows.size(2))), columns(w.starts(1, image.size(3), windows.size(3))) {}
 };
 
-/// How far the pixel that each index names is from the window's first one, in an image that is dense.
-void find_offsets(const Pool2dOptions& o, int64_t width, int64_t* offsets) {
-  const Size2 kernel = o.kernel_size;
-  for (int64_t i = 0; i < kernel.height * kernel.width; ++i)
-    offsets[i] = i / kernel.width * o.dilation.height * width + i % kernel.width * o.dilation.width;
-}
+/// How far the pixel that an index names is from the window's first one, in an image that is dense. A table, unless it
+/// would have more entries than are looked up.
+class TapOffsets {
+ public:
+  TapOffsets(const Pool2dOptions& o, int64_t width, int64_t lookups)
+      : kernel_width_(o.kernel_size.width),
+        down_(o.dilation.height * width),
+        across_(o.dilation.width),
+        table_(o.kernel_size.height * kernel_width_ <= lookups ? o.kernel_size.height * kernel_width_ : 0) {
+    for (int64_t i = 0; table_.data() != nullptr && i < o.kernel_size.height * kernel_width_; ++i)
+      table_.data()[i] = find(i);
+  }
+  int64_t operator[](int64_t index) const { return table_.data() != nullptr ? table_.data()[index] : find(index); }
+
+ private:
+  int64_t find(int64_t index) const { return index / kernel_width_ * down_ + index % kernel_width_ * across_; }
+  int64_t kernel_width_, down_, across_;
+  Scratch<int64_t> table_;
+};
 
 /// The gradient of one channel of an image: each window adds to the pixel it took, one after the other, as a channel is
 /// one thread's. `to` is dense.
 template <class S, class Index, class C>
 void scatter_channel(const Image<S>& grad, const Image<Index>& indices, const Starts& starts, int64_t width,
-                     const int64_t* offsets, C* to) {
+                     const TapOffsets& offsets, C* to) {
   const auto rows = std::ssize(starts.rows), columns = std::ssize(starts.columns);
   const int64_t* const column = starts.columns.data();
   for (int64_t h = 0; h < rows; ++h) {
@@ -232,8 +179,7 @@ void gradient_by_channels(const Operand& grad, const Operand& indices, const Ope
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, pixels));
   const Starts starts(windows, grad_x, grad);
   const Pool2dOptions& o = windows.options;
-  const Scratch<int64_t> offsets(o.kernel_size.height * o.kernel_size.width);
-  find_offsets(o, width, offsets.data());
+  const TapOffsets offsets(o, width, grad.numel());
   const bool dense = grad_x.stride(3) == 1 && grad_x.stride(2) == width, direct = std::is_same_v<S, C> && dense;
   parallel_for(grad_x.size(0) * channels, grain, [&](int64_t begin, int64_t end) {
     const Scratch<C> sums(direct ? 0 : pixels);
@@ -246,7 +192,7 @@ void gradient_by_channels(const Operand& grad, const Operand& indices, const Ope
       if constexpr (std::is_same_v<S, C>)
         if (direct) to = out.data;
       std::fill_n(to, pixels, C{});
-      scatter_channel(from, where, starts, width, offsets.data(), to);
+      scatter_channel(from, where, starts, width, offsets, to);
       if (direct) continue;
       if constexpr (is_half<S>)
         if (dense) {
@@ -262,10 +208,11 @@ void gradient_by_channels(const Operand& grad, const Operand& indices, const Ope
 template <class S, class Index>
 void maxima(const Operand& x, const Operand& out, const Operand& indices, const MaxWindows& windows) {
   const Size2 kernel = windows.options.kernel_size;
-  const Links rows = links_of_windows(windows, 0, x.size(2), out.size(2)),
-              columns = links_of_windows(windows, 1, x.size(3), out.size(3));
+  const Links rows = links_of_windows(windows, 0, x.size(2), out.size(2));
+  if (prefers_wide_windows(x, out, windows)) return maxima_of_wide_windows<S, Index>(x, out, indices, windows, rows);
+  const Links columns = links_of_windows(windows, 1, x.size(3), out.size(3));
   if (x.size(1) < kFewChannels && x.size(3) <= std::numeric_limits<int32_t>::max()) {
-    const WindowColumns<Compute<S>> few(columns, out.size(3));
+    const WindowColumns<Compute<S>> few(columns, x.size(3), out.size(3), windows);
     return for_each_row(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
       line_of_few_channels<S, Index>(Image<S>(x, n), rows.begin(h), rows.end(h), few, kernel.width, out.size(1),
                                      x.size(3), Image<S>(out, n), Image<Index>(indices, n), h);

@@ -2,8 +2,6 @@
 // For images whose channels leave most of a register empty.
 #pragma once
 
-#include <utility>
-
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
 
@@ -28,21 +26,6 @@ struct RowSums {
     return {outputs, inputs, inputs + reach, 1, reach, -o.dilation, o.kernel, reach - o.padding, o.stride, 1};
   }
 };
-
-namespace detail {
-template <class V, int... I> WEFT_SIMD V even_lanes(V a, V b, std::integer_sequence<int, I...>) {
-  return __builtin_shufflevector(a, b, (2 * I)...);
-}
-}  // namespace detail
-
-/// The first `count` of N elements that lie kStride apart, or `stride` where kStride is 0. One register or two are read
-/// whole where it is 1 or 2.
-template <int kStride, class C, int N> WEFT_SIMD simd::Vec<C, N> load_apart(const C* p, int64_t stride, int count) {
-  if constexpr (kStride == 1) return simd::load<C, N>(p);
-  if constexpr (kStride == 2)
-    return detail::even_lanes(simd::load<C, N>(p), simd::load<C, N>(p + N), std::make_integer_sequence<int, N>{});
-  return count == N ? simd::load_strided<C, N>(p, stride) : simd::load_strided<C, N>(p, stride, count);
-}
 
 /// Sums of rows, one after the other, in memory of their own.
 template <class S> class RowSummer {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/matrix.h"
@@ -21,6 +22,9 @@ namespace weft::kernels::cpu {
 
 /// Indices are compared as integers as wide as the values, so that one mask serves both.
 template <class C> using IndexLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+
+/// Stands for a window that is all padding.
+template <class Index> constexpr Index kNoIndex = std::numeric_limits<Index>::max();
 
 /// The windows of a pool along an axis (0: height, 1: width).
 inline AxisWindows windows_of(const Pool2dOptions& o, int axis) {
@@ -58,6 +62,21 @@ inline void store_channels(S* p, int64_t step, simd::Vec<C, N> v, int count) {
   S part[N];
   simd::store<C, N>(part, v);
   for (int i = 0; i < count; ++i) p[i * step] = part[i];
+}
+
+namespace detail {
+template <class V, int... I> WEFT_SIMD V even_lanes(V a, V b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (2 * I)...);
+}
+}  // namespace detail
+
+/// The first `count` of N elements that lie kStride apart, or `stride` where kStride is 0. One register or two are read
+/// whole where it is 1 or 2.
+template <int kStride, class C, int N> WEFT_SIMD simd::Vec<C, N> load_apart(const C* p, int64_t stride, int count) {
+  if constexpr (kStride == 1) return simd::load<C, N>(p);
+  if constexpr (kStride == 2)
+    return detail::even_lanes(simd::load<C, N>(p), simd::load<C, N>(p + N), std::make_integer_sequence<int, N>{});
+  return count == N ? simd::load_strided<C, N>(p, stride) : simd::load_strided<C, N>(p, stride, count);
 }
 
 /// Calls f(n, h) for every row of (N, C, H, W) `shape`, in parallel.

@@ -1,0 +1,148 @@
+// Maxima of windows whose lines are long: a register holds adjacent pixels of one window. No table of pixels is needed,
+// which would be as long as the image.
+#pragma once
+
+#include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/reduce/reduce_ops.h"
+#include "tensor/kernels/cpu/window/pool_loops.h"
+
+namespace weft::kernels::cpu {
+
+/// The pixels of one window along an axis, and which element of the window the first of them is.
+struct WindowPart {
+  int64_t begin, end, tap;
+};
+inline WindowPart part_of_window(const MaxWindows& windows, int64_t i, int64_t inputs, int64_t outputs) {
+  if (windows.is_adaptive()) {
+    const AxisRange range = shared_range(i, outputs, inputs);
+    return {range.begin, range.end, 0};
+  }
+  const AxisWindows o = windows_of(windows.options, 1);
+  const int64_t start = i * o.stride - o.padding, begin = std::clamp<int64_t>(start, 0, inputs);
+  return {begin, std::clamp(start + o.kernel, begin, inputs), begin - start};
+}
+
+/// Whether registers of one window's pixels cost less than registers of channels or of windows, which read a pixel of
+/// each. Costs are nanoseconds, about, on a Zen 4.
+inline bool prefers_wide_windows(const Operand& x, const Operand& out, const MaxWindows& windows) {
+  constexpr double kWindow = 45, kLine = 3, kStepped = 12, kTable = 8;
+  constexpr int64_t kLanes = 16;
+  const bool few = x.size(1) < kFewChannels, contiguous = x.stride(3) == 1;
+  const Pool2dOptions& o = windows.options;
+  if ((!contiguous && !few) || o.dilation.width != 1) return false;
+  const auto size = [&](int axis) {
+    return windows.is_adaptive() ? x.size(2 + axis) / out.size(2 + axis)
+                                 : std::min(o.kernel_size[axis], x.size(2 + axis));
+  };
+  const auto lines = static_cast<double>(size(0)), columns = static_cast<double>(size(1));
+  const double of_window = kWindow + lines * (kLine + std::ceil(columns / kLanes) * (contiguous ? 1 : kStepped));
+  // Of a register: a pixel each of as many channels or windows.
+  const double of_channels = 8, of_windows = windows.is_adaptive() ? kStepped + kTable
+                                             : o.step().width <= 2 ? 2
+                                                                   : kStepped;
+  const int64_t lanes = few ? std::min(out.size(3), kLanes) : kLanes;
+  return of_window < lines * columns * (few ? of_windows : of_channels) / static_cast<double>(lanes);
+}
+
+/// Reads one window line by line: each lane keeps its largest value and the element it is.
+template <class S> class WindowSearch {
+  using C = Compute<S>;
+  using I = IndexLane<C>;
+  static constexpr int N = simd::kLanes<C>;
+  using Values = simd::Vec<C, N>;
+  using Elements = simd::Vec<I, N>;
+  /// Registers of a step: comparing and keeping takes some cycles, in which the others go on.
+  static constexpr int kStep = 4;
+
+ public:
+  /// `first` is the window's first element, which wins where all are -inf.
+  explicit WindowSearch(I first) {
+    for (int r = 0; r < kStep; ++r) best_[r] = lowest(), element_[r] = simd::splat<I, N>(first);
+    for (int l = 0; l < N; ++l) lane_[l] = static_cast<I>(l);
+  }
+
+  /// A line of `count` pixels, `step` apart; the first is the window's element `tap`.
+  void look(const S* line, int64_t step, int64_t count, I tap) {
+    int64_t j = 0;
+    const auto at = [&](int r) { return tap + static_cast<I>(j + r * N); };
+    const auto part = [&](int left) {
+      keep(kStep - 1, simd::first_lanes<C, N>(load_channels<false, C, N>(line + j * step, step, left), lowest(), left),
+           at(0));
+    };
+    if (step != 1) {
+      for (; j < count; j += N) part(static_cast<int>(std::min<int64_t>(N, count - j)));
+      return;
+    }
+    for (; j + kStep * N <= count; j += kStep * N)
+      for (int r = 0; r < kStep; ++r) keep(r, simd::load<C, N>(line + j + r * N), at(r));
+#pragma GCC unroll 4
+    for (int r = 0; r < kStep - 1; ++r)
+      if (j + N <= count) keep(r, simd::load<C, N>(line + j), at(0)), j += N;
+    if (j < count) part(static_cast<int>(count - j));
+  }
+  struct Found {
+    C value;
+    I element;
+  };
+  Found result() {
+    for (int r = 1; r < kStep; ++r) {
+      const Elements nan = best_[r] != best_[r], nan_here = best_[0] != best_[0];
+      const Elements further = (best_[r] > best_[0]) | (nan & ~nan_here);
+      const Elements equal = (best_[r] == best_[0]) | (nan & nan_here);
+      const Elements wins = (further & ~nan_here) | (equal & (element_[r] < element_[0]));
+      best_[0] = wins ? best_[r] : best_[0];
+      element_[0] = wins ? element_[r] : element_[0];
+    }
+    const C value = simd::fold_lanes<ExtremeOp<C, true>, C, N>(best_[0]);  // NaN where there is one
+    const Elements equal = value == value ? best_[0] == simd::splat<C, N>(value) : best_[0] != best_[0];
+    const Elements candidates = equal ? element_[0] : simd::splat<I, N>(std::numeric_limits<I>::max());
+    const I element = simd::fold_lanes<ExtremeOp<I, false>, I, N>(candidates);
+    C found = value;  // or the other zero, which that element is
+    for (int l = 0; l < N; ++l)
+      if (candidates[l] == element) found = best_[0][l];
+    return {found, element};
+  }
+
+ private:
+  static Values lowest() { return simd::splat<C, N>(-std::numeric_limits<C>::infinity()); }
+  void keep(int r, Values v, I first) {
+    const Elements wins = ~(v <= best_[r]) & (best_[r] == best_[r]);  // larger, or a NaN where there was none
+    best_[r] = wins ? v : best_[r];
+    element_[r] = wins ? simd::splat<I, N>(first) + lane_ : element_[r];
+  }
+
+  Values best_[kStep];
+  Elements element_[kStep], lane_;
+};
+
+/// `rows`: those that the windows of each row of results read.
+template <class S, class Index>
+void maxima_of_wide_windows(const Operand& x, const Operand& out, const Operand& indices, const MaxWindows& windows,
+                            const Links& rows) {
+  using I = IndexLane<Compute<S>>;
+  const int64_t channels = out.size(1), height = out.size(2), width = out.size(3),
+                wide = windows.options.kernel_size.width;
+  const int64_t pixels = windows.options.kernel_size.height * wide;
+  const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, std::min<int64_t>(pixels, 32768)));
+  parallel_for(x.size(0) * channels * height * width, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t w = i % width, h = i / width % height, c = i / (width * height) % channels;
+      const int64_t n = i / (width * height * channels);
+      const Image<S> from(x, n);
+      const WindowPart line = part_of_window(windows, w, x.size(3), width);
+      const Link *a0 = rows.begin(h), *a1 = rows.end(h);
+      const bool any = a0 != a1 && line.begin != line.end;
+      WindowSearch<S> search(any ? static_cast<I>(a0->tap * wide + line.tap) : static_cast<I>(kNoIndex<Index>));
+      for (const Link* a = a0; any && a != a1; ++a)
+        search.look(from.at(a->at, line.begin) + c * from.channel, from.column, line.end - line.begin,
+                    static_cast<I>(a->tap * wide + line.tap));
+      const auto found = search.result();
+      const Image<S> to(out, n);
+      const Image<Index> where(indices, n);
+      to.at(h, w)[c * to.channel] = static_cast<S>(found.value);
+      where.at(h, w)[c * where.channel] = static_cast<Index>(found.element);
+    }
+  });
+}
+
+}  // namespace weft::kernels::cpu
