@@ -28,35 +28,17 @@ int64_t clamped(double at, int64_t size) {
   return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(size - 1)));
 }
 
-/// floor(a * b / c) for numbers of pixels.
-int64_t scaled(int64_t a, int64_t b, int64_t c) { return static_cast<int64_t>(static_cast<__int128>(a) * b / c); }
-
-/// Where the center of target pixel `i` lies among the source pixels. `scale`: source pixels per target pixel.
-double center(const AxisMap& map, double scale, int64_t i) {
-  const auto at = static_cast<double>(i);
-  if (map.align_corners)
-    return map.out > 1 ? at * static_cast<double>(map.in - 1) / static_cast<double>(map.out - 1) : 0.0;
-  return (at + 0.5) * scale - 0.5;
-}
-
-int64_t nearest(const AxisMap& map, int64_t i) {
-  if (map.kind == Kind::nearest)
-    return map.scale > 0 ? clamped(static_cast<double>(i) * map.scale, map.in) : scaled(i, map.in, map.out);
-  return map.scale > 0 ? clamped((static_cast<double>(i) + 0.5) * map.scale, map.in)
-                       : scaled(2 * i + 1, map.in, checked_multiply(2, map.out));
-}
-
-void add_linear(Taps& taps, const AxisMap& map, double scale, int64_t i) {
-  const double at = std::max(center(map, scale, i), 0.0), low = std::floor(at), part = at - low;
+void add_linear(Taps& taps, const AxisMap& map, int64_t i) {
+  const auto [low, part] = linear_place(map, i);
   add(taps, clamped(low, map.in), 1 - part);
   add(taps, clamped(low + 1, map.in), part);
 }
 
-void add_cubic(Taps& taps, const AxisMap& map, double scale, int64_t i) {
+void add_cubic(Taps& taps, const AxisMap& map, int64_t i) {
   constexpr double a = -0.75;
   const auto inner = [](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
   const auto outer = [](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
-  const double at = center(map, scale, i), low = std::floor(at), part = at - low;
+  const double at = center_of(map, i), low = std::floor(at), part = at - low;
   const std::array<double, 4> weights = {outer(part + 1), inner(part), inner(1 - part), outer(2 - part)};
   for (int tap = 0; tap < 4; ++tap) add(taps, clamped(low + tap - 1, map.in), weights[static_cast<size_t>(tap)]);
 }
@@ -95,15 +77,41 @@ std::string attribute_text(const AxisMap& map) {
               map.transposed ? ", transposed" : "", ")");
 }
 
+void nearest_pixels(const AxisMap& map, int64_t begin, int64_t count, int64_t* pixels) {
+  const bool exact = map.kind == Kind::nearest_exact;
+  if (map.scale > 0) {
+    for (int64_t i = 0; i < count; ++i)
+      pixels[i] = clamped((static_cast<double>(begin + i) + (exact ? 0.5 : 0.0)) * map.scale, map.in);
+    return;
+  }
+  // floor(i in / out), or of i + 1/2, without a division for each.
+  const __int128 first = (static_cast<__int128>(begin) * 2 + (exact ? 1 : 0)) * map.in;
+  const __int128 divisor = static_cast<__int128>(map.out) * 2;
+  auto pixel = static_cast<int64_t>(first / divisor);
+  auto rest = static_cast<int64_t>(first % divisor);
+  const int64_t whole = map.in / map.out, part = map.in % map.out * 2, end = checked_multiply(map.out, 2);
+  for (int64_t i = 0; i < count; ++i) {
+    pixels[i] = pixel;
+    const bool carries = rest >= end - part;
+    pixel += whole + (carries ? 1 : 0);
+    rest += carries ? part - end : part;
+  }
+}
+
 Taps taps_of(const AxisMap& map, int64_t begin, int64_t end) {
   Taps taps;
   taps.first.reserve(static_cast<size_t>(end - begin) + 1);
-  const double scale = map.scale > 0 ? map.scale : static_cast<double>(map.in) / static_cast<double>(map.out);
+  if (map.kind == Kind::nearest || map.kind == Kind::nearest_exact) {
+    taps.at.resize(static_cast<size_t>(end - begin));
+    nearest_pixels(map, begin, end - begin, taps.at.data());
+    taps.weight.assign(taps.at.size(), 1);
+    for (int64_t i = begin; i < end; ++i) taps.first.push_back(i - begin + 1);
+    return taps;
+  }
   for (int64_t i = begin; i < end; ++i) {
     if (map.kind == Kind::identity) add(taps, i, 1);
-    if (map.kind == Kind::nearest || map.kind == Kind::nearest_exact) add(taps, nearest(map, i), 1);
-    if (map.kind == Kind::linear) add_linear(taps, map, scale, i);
-    if (map.kind == Kind::cubic) add_cubic(taps, map, scale, i);
+    if (map.kind == Kind::linear) add_linear(taps, map, i);
+    if (map.kind == Kind::cubic) add_cubic(taps, map, i);
     if (map.kind == Kind::area) add_area(taps, map, i);
     end_target(taps);
   }

@@ -2,6 +2,8 @@
 // pixels.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "tensor/ops/infer.h"
@@ -40,6 +42,24 @@ struct Taps {
 /// Those of all targets, or of targets [begin, end) of a map that is not transposed.
 Taps taps_of(const AxisMap& map);
 Taps taps_of(const AxisMap& map, int64_t begin, int64_t end);
+
+/// Where the center of target pixel `i` of a map that is not transposed lies among the source pixels.
+inline double center_of(const AxisMap& map, int64_t i) {
+  const auto at = static_cast<double>(i), in = static_cast<double>(map.in), out = static_cast<double>(map.out);
+  if (map.align_corners) return map.out > 1 ? at * (in - 1) / (out - 1) : 0.0;
+  return (at + 0.5) * (map.scale > 0 ? map.scale : in / out) - 0.5;
+}
+/// Target pixel `i` of a linear map is `1 - part` of source pixel `low` and `part` of the next; the last one is the
+/// next of itself.
+struct LinearPlace {
+  double low, part;
+};
+inline LinearPlace linear_place(const AxisMap& map, int64_t i) {
+  const double at = std::max(center_of(map, i), 0.0), low = std::floor(at);
+  return {std::min(low, static_cast<double>(map.in - 1)), at - low};
+}
+/// The source pixels of targets [begin, begin + count) of a nearest map.
+void nearest_pixels(const AxisMap& map, int64_t begin, int64_t count, int64_t* pixels);
 
 namespace op {
 

@@ -218,8 +218,10 @@ void add_samples(Cases& cases) {
         cases.add(name, samples, CALL(grid_sample(x[0], x[1], o)), sampled(o)).loose(16);
         if (mode != Mode::bicubic)
           cases
-              .add(name + " 3d", {{normal({1, 2, 3, 4, 3}), places({1, 2, 1, 2, 3})}}, CALL(grid_sample(x[0], x[1], o)),
-                   sampled(o))
+              .add(name + " 3d",
+                   {{normal({1, 2, 3, 4, 3}), places({1, 2, 1, 2, 3})},
+                    {normal({1, 17, 2, 3, 2}), places({1, 1, 2, 1, 3})}},
+                   CALL(grid_sample(x[0], x[1], o)), sampled(o))
               .loose(16);
       }
   // On the outer pixels the grid's gradient is 0, as outside of the image.

@@ -212,6 +212,11 @@ void add_maxima(Cases& cases) {
           CALL(both(adaptive_max_pool1d_with_indices(x[0], 3))));
   add_max("2d of many channels", {2, 18, 5, 7}, {3, 4}, CALL(adaptive_max_pool2d(x[0], {3, 4})),
           CALL(both(adaptive_max_pool2d_with_indices(x[0], {3, 4}))));
+  // Windows whose lines fill registers.
+  add_max("1d wide", {1, 2, 90}, {2}, CALL(adaptive_max_pool1d(x[0], 2)),
+          CALL(both(adaptive_max_pool1d_with_indices(x[0], 2))));
+  add_max("2d wide", {1, 9, 20, 21}, {1, 1}, CALL(adaptive_max_pool2d(x[0], 1)),
+          CALL(both(adaptive_max_pool2d_with_indices(x[0], 1))));
   // Windows of one size, adjacent.
   add_max("1d even", {2, 9, 6}, {3}, CALL(adaptive_max_pool1d(x[0], 3)),
           CALL(both(adaptive_max_pool1d_with_indices(x[0], 3))));

@@ -139,16 +139,18 @@ template <class S, class T> class OneImage {
   Scratch<T> copy_;
 };
 
-/// Whether registers should hold points: channels would leave lanes of them empty.
-template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const Operand& points) {
-  const int64_t most = s.is_bicubic() ? simd::kLanes<T> / 2 : simd::kLanes<T>;  // points cost more
-  return s.axes == 2 && s.channels < most && grid::has_short_offsets(x) && grid::lies_in_steps(points);
+/// Whether registers should hold points: channels would leave lanes of them empty. Points of cubic maps and of volumes
+/// cost more, and so do gradients of these, and channels that lie together anyway.
+template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const Operand& points, bool gradient) {
+  int64_t most = s.is_bicubic() ? simd::kLanes<T> / 2 : simd::kLanes<T>;
+  if (s.axes == 3) most /= (gradient ? 4 : 2) * (x.stride(1) == 1 && s.channels > 1 ? 2 : 1);
+  return s.channels < most && grid::has_short_offsets(x) && grid::lies_in_steps(points);
 }
 
 template <class S, class T>
 void sample(const Sampling<T>& s, const Operand& x, const T* coordinates, const Operand& out) {
-  if (is_narrow(s, x, out))
-    return s.with_neighbors([&]<int K>() { grid::sample_narrow<K, S>(s, x, coordinates, out); });
+  if (is_narrow(s, x, out, false))
+    return s.with_neighbors([&]<int K, int D>() { grid::sample_narrow<K, D, S>(s, x, coordinates, out); });
   const int64_t images = x.size(0), grid = s.points * s.axes, points = s.points * s.channels;
   if (divides_by_images(images))
     return parallel_for(images, 1, [&](int64_t n, int64_t end) {
@@ -230,11 +232,11 @@ void gradient_of_grid(const Sampling<T>& s, const Operand& g, const Operand& x, 
 template <class S, class T>
 void gradients(const Sampling<T>& s, const Operand& g, const Operand& x, const T* coordinates, const Operand* dx,
                T* of_grid) {
-  if (is_narrow(s, x, g) && grid::has_short_offsets(dx == nullptr ? x : *dx)) {
-    s.with_neighbors([&]<int K>() {
-      if (dx != nullptr) grid::narrow_gradient_of_images<K, S>(s, g, coordinates, *dx);
+  if (is_narrow(s, x, g, true) && grid::has_short_offsets(dx == nullptr ? x : *dx)) {
+    s.with_neighbors([&]<int K, int D>() {
+      if (dx != nullptr) grid::narrow_gradient_of_images<K, D, S>(s, g, coordinates, *dx);
       if constexpr (K > 1)
-        if (of_grid != nullptr) grid::narrow_gradient_of_grid<K, S>(s, g, x, coordinates, of_grid);
+        if (of_grid != nullptr) grid::narrow_gradient_of_grid<K, D, S>(s, g, x, coordinates, of_grid);
     });
   } else if (!divides_by_images(x.size(0))) {
     if (dx != nullptr) gradient_of_channels<S>(s, g, coordinates, *dx);

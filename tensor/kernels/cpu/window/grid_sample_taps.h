@@ -32,6 +32,11 @@ template <class T, int K> struct Neighbors {
   T weight[K][kBlock], slope[K][kBlock];
 };
 
+/// How far apart the pixels of a channel lie.
+struct PixelSteps {
+  int64_t plane, line, column;
+};
+
 template <class T> class Axis {
  public:
   Axis(int64_t size, const GridSampleOptions& options) : last_(static_cast<T>(size - 1)), options_(options) {}
@@ -47,11 +52,12 @@ template <class T> class Axis {
     add(out, low + 1, part, slope);
   }
 
-  /// Of the interpolation that reads K pixels, at every second of 2 `count` values; pixels are `step` apart.
-  template <int K> void neighbors(const T* values, int64_t count, int64_t step, Neighbors<T, K>& out) const {
+  /// Of the interpolation that reads K pixels, at `count` values, `apart` from each other; pixels are `step` apart.
+  template <int K>
+  void neighbors(const T* values, int64_t apart, int64_t count, int64_t step, Neighbors<T, K>& out) const {
     T at[kBlock], slope[kBlock];  // in whole registers
     const Axis axis = *this;      // no part of what is written
-    for (int64_t k = 0; k < count; ++k) at[k] = axis.in_pixels(values[2 * k]).at;
+    for (int64_t k = 0; k < count; ++k) at[k] = axis.in_pixels(values[apart * k]).at;
     std::fill_n(slope, count, axis.in_pixels(0).slope);
     if constexpr (K == 4) return cubic_neighbors(at, slope, count, step, out);
     pad(at, slope, count);
@@ -148,7 +154,7 @@ template <class T> class Axis {
                        : -outer_slope(2 - t);
   }
 
-  void add_cubic(AxisTaps<T>& out, const Coordinate<T>& coordinate) const {
+  [[gnu::always_inline]] void add_cubic(AxisTaps<T>& out, const Coordinate<T>& coordinate) const {
     const T low = std::floor(coordinate.at), t = coordinate.at - low;
     for (int i = 0; i < 4; ++i)
       add(out, padded({low + static_cast<T>(i - 1), 0}).at, cubic_weight(i, t), cubic_slope(i, t) * coordinate.slope);
@@ -165,7 +171,7 @@ template <class T> class Axis {
   }
 
   /// The coordinate brought into the image as the padding says.
-  Coordinate<T> padded(const Coordinate<T>& coordinate) const {
+  [[gnu::always_inline]] Coordinate<T> padded(const Coordinate<T>& coordinate) const {
     if (options_.padding == GridPadding::zeros) return coordinate;
     return inside(options_.padding == GridPadding::reflection ? reflected(coordinate) : coordinate);
   }
@@ -174,7 +180,7 @@ template <class T> class Axis {
   /// is not read. Without branches, as reflected(): registers hold many.
   [[gnu::always_inline]] Coordinate<T> inside(const Coordinate<T>& coordinate) const {
     const T at = coordinate.at;
-    const bool moves = at > 0 && at < last_;
+    const bool moves = (at > 0) & (at < last_);
     return {at < 0 ? T(0) : at > last_ ? last_ : at, moves ? coordinate.slope : T(0)};
   }
 
@@ -263,19 +269,22 @@ template <class T> class Sampling {
     weight[0] = (1 - h) * (1 - w), weight[1] = (1 - h) * w, weight[2] = h * (1 - w), weight[3] = h * w;
   }
 
-  /// The neighbors of `count` points, kBlock at most, by column and by row, in images whose pixels lie so.
-  template <int K>
-  void neighbors(const T* coordinates, int64_t count, int64_t line, int64_t column, Neighbors<T, K>& columns,
-                 Neighbors<T, K>& rows) const {
-    columns_.template neighbors<K>(coordinates, count, column, columns);
-    lines_.template neighbors<K>(coordinates + 1, count, line, rows);
+  /// The neighbors of `count` points, kBlock at most, by column, by row and, of a volume, by plane (D of these, or 1 of
+  /// an image), in images whose pixels lie so.
+  template <int K, int D>
+  void neighbors(const T* coordinates, int64_t count, const PixelSteps& steps, Neighbors<T, K>& columns,
+                 Neighbors<T, K>& rows, Neighbors<T, D>& planes) const {
+    columns_.template neighbors<K>(coordinates, axes, count, steps.column, columns);
+    lines_.template neighbors<K>(coordinates + 1, axes, count, steps.line, rows);
+    if (axes == 3) depths_.template neighbors<D>(coordinates + 2, axes, count, steps.plane, planes);
   }
   bool is_bicubic() const { return mode_ == Interpolation::bicubic; }
-  /// f.operator()<K>() with the pixels that points read along an axis.
+  /// f.operator()<K, D>() with the pixels that points read along columns and rows, and along planes: 0 in images.
   template <class F> void with_neighbors(const F& f) const {
-    if (mode_ == Interpolation::nearest) return f.template operator()<1>();
-    if (is_bicubic()) return f.template operator()<4>();
-    f.template operator()<2>();
+    const bool volume = axes == 3;
+    if (mode_ == Interpolation::nearest) return volume ? f.template operator()<1, 1>() : f.template operator()<1, 0>();
+    if (is_bicubic()) return f.template operator()<4, 0>();
+    volume ? f.template operator()<2, 2>() : f.template operator()<2, 0>();
   }
 
   int64_t channels, pixels;  // of the image

@@ -10,6 +10,7 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
 #include "tensor/kernels/cpu/window/mix_rows.h"
+#include "tensor/kernels/cpu/window/resample_lines.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -234,7 +235,7 @@ template <class S> bool prefers_channels_last(const AxisMap& columns, int64_t ch
          (columns.kind == AxisMap::Kind::cubic || columns.source() < kShortLine);
 }
 
-/// Long lines that are few: their columns in blocks, as a table of all would take longer than what it is for.
+/// Long lines that are few and no case for runs: their columns in blocks, as a table of all would leave the caches.
 template <class S> bool resample_in_blocks(const op::Resample& op, int64_t images, const S* x, S* out) {
   constexpr int64_t kBlock = 4096, kMostLines = 16;
   const int64_t width = op.columns.target();
@@ -249,6 +250,7 @@ template <class S> bool resample_in_blocks(const op::Resample& op, int64_t image
 }
 
 template <class S> void resample(const op::Resample& op, const Operand& x, const Operand& out) {
+  if (prefers_runs(op, x)) return resample_by_runs<S>(op, x, out);
   if (x.view->is_contiguous() && out.view->is_contiguous() && !prefers_channels_last<S>(op.columns, x.size(1))) {
     const int64_t images = x.size(0) * x.size(1);
     if (!resample_in_blocks<S>(op, images, x.data<S>(), out.data<S>()))
