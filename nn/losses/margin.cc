@@ -41,6 +41,12 @@ void check_classes(const Tensor& given, int64_t classes) {
   if (largest >= classes) throw IndexError(text("class ", largest, " is out of range for ", classes, " classes"));
 }
 
+/// The most entries that are set in a row, of any sample.
+int64_t most_of_a_row(const Tensor& set) {
+  const Tensor all = dispatch::all_samples(set);
+  return all.numel() > 0 ? max(sum(all.to(i64), -1)).item<int64_t>() : 0;
+}
+
 /// What is above 0, with gradient 1 at 0 as well: PyTorch's clamp_min(0) in these losses.
 Tensor above_zero(const Tensor& x) { return clip(x, 0.0, std::nullopt); }
 
@@ -132,9 +138,10 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reducti
   const Tensor of_row = where(counts, given, 0);
   check_classes(of_row, classes);
   const Tensor is_class = adjoint::scatter_add(counts.to(i64), 1, of_row, x.shape()) > 0;
-  // (N, targets, classes): which pairs count, and how far they are apart.
-  const Tensor pairs = logical_and(unsqueeze(counts, 2), logical_not(unsqueeze(is_class, 1)));
-  const Tensor distance = relu(1.0 - unsqueeze(gather(x, 1, of_row), 2) + unsqueeze(x, 1));
+  // (N, most classes of a row, classes): which pairs count, and how far they are apart.
+  const int64_t most = most_of_a_row(counts);
+  const Tensor pairs = logical_and(unsqueeze(slice(counts, 1, 0, most), 2), logical_not(unsqueeze(is_class, 1)));
+  const Tensor distance = relu(1.0 - unsqueeze(gather(x, 1, slice(of_row, 1, 0, most)), 2) + unsqueeze(x, 1));
   const Tensor loss = sum(where(pairs, distance, zeros_like(distance)), {1, 2}) / static_cast<double>(classes);
   return reduce(loss, reduction);
 }

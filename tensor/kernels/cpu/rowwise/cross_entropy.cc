@@ -71,22 +71,39 @@ bool forward_in_columns(const RowView& rows, const int64_t* targets, const Class
 template <class T>
 bool backward_in_columns(const SmallOperand<double>& scale, const RowView& rows, const int64_t* targets,
                          const ClassWeights& weights, const CrossEntropyRows& options, const RowView& to) {
+  using C = Compute<T>;
   if (!in_columns<T>(rows, to) || options.label_smoothing != 0) return false;
   for_columns<T>(rows, [&](int64_t row, auto count) {
     const Columns<T, decltype(count)> z(rows, row, count), dz(to, row, count);
-    T at_target[simd::kLanes<T>] = {}, counted[simd::kLanes<T>] = {};
+    constexpr int kWidth = simd::kLanes<C>;
+    C at_target[kWidth] = {};
+    int32_t own[kWidth];
+    for (int k = 0; k < kWidth; ++k) own[k] = -1;
     for (int k = 0; k < count; ++k) {
       const int64_t target = targets[row + k];
       if (target == options.ignore_index) continue;
-      at_target[k] = static_cast<T>(scale[row + k] * weights[target]), counted[k] = 1;
+      at_target[k] = static_cast<C>(scale[row + k] * weights[target]), own[k] = static_cast<int32_t>(target);
     }
-    const auto factor = column_exp(z, column_max(z), [&](int64_t j, auto, auto e) { dz.put(j, e); }).inverse() *
-                        simd::load<T>(at_target);
-    const auto counts = simd::load<T>(counted) != 0;
-    for (int64_t j = 0; j < z.length; ++j)
-      dz.put(j, vmath::select(counts, dz.at(j) * factor, simd::Vec<T>{}));  // what is ignored may be NaN
-    for (int k = 0; k < count; ++k)
-      if (counted[k] != 0) dz.data[targets[row + k] * dz.step + k] -= at_target[k];
+    const auto at = simd::load<C>(at_target);
+    const auto largest = column_max(z);
+    if constexpr (std::is_same_v<T, C>) {
+      C counted[kWidth];
+      for (int k = 0; k < kWidth; ++k) counted[k] = own[k] >= 0 ? 1 : 0;
+      const auto counts = simd::load<C>(counted) != 0;
+      const auto factor = column_exp(z, largest, [&](int64_t j, auto, auto e) { dz.put(j, e); }).inverse() * at;
+      for (int64_t j = 0; j < z.length; ++j)
+        dz.put(j, vmath::select(counts, dz.at(j) * factor, simd::Vec<C>{}));  // what is ignored may be NaN
+      for (int k = 0; k < count; ++k)
+        if (own[k] >= 0) dz.data[own[k] * dz.step + k] -= at_target[k];
+    } else {  // exponentials again, as the result is rounded once
+      const auto factor = column_exp(z, largest, [](auto...) {}).inverse() * at;
+      const auto target = simd::load<int32_t, kWidth>(own);
+      for (int64_t j = 0; j < z.length; ++j) {
+        const auto share = vmath::exp_below(z.at(j) - largest) * factor;
+        const auto here = target == simd::splat<int32_t, kWidth>(static_cast<int32_t>(j));
+        dz.put(j, vmath::select(target >= 0, share - (here ? at : simd::Vec<C>{}), simd::Vec<C>{}));
+      }
+    }
   });
   return true;
 }
@@ -96,8 +113,7 @@ void forward(const Operand& logits, const int64_t* targets, const ClassWeights& 
              const CrossEntropyRows& options, double* loss) {
   using C = Compute<T>;
   const RowView rows(logits, kClassAxis);
-  if constexpr (std::is_same_v<T, C>)
-    if (forward_in_columns<T>(rows, targets, weights, options, loss)) return;
+  if (forward_in_columns<T>(rows, targets, weights, options, loss)) return;
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   const auto run = [&]<class Reader, class>(int64_t begin, int64_t end) {
@@ -132,8 +148,7 @@ void backward(const SmallOperand<double>& scale, const Operand& logits, const in
               const ClassWeights& weights, const CrossEntropyRows& options, const Operand& dlogits) {
   using C = Compute<T>;
   const RowView rows(logits, kClassAxis), to(dlogits, kClassAxis);
-  if constexpr (std::is_same_v<T, C>)
-    if (backward_in_columns<T>(scale, rows, targets, weights, options, to)) return;
+  if (backward_in_columns<T>(scale, rows, targets, weights, options, to)) return;
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
