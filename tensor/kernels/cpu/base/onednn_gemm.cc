@@ -117,7 +117,7 @@ bool bf16_product(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<Out
   if (!has_fast_bf16()) return false;
   // With AMX, oneDNN 2.6 sets up its tiles for sums of 63 wrongly: an illegal instruction, or wrong values.
   if (a.columns == 63 && has_amx()) return false;
-  // It multiplies the last of an odd number of terms by a zero beside it where operands have gaps: infinities give NaN.
+  // oneDNN 2.6 multiplies the last of an odd number of terms by a zero where operands have gaps: infinities give NaN.
   const auto is_dense = [](const auto& m) {
     return m.column_stride == 1 ? m.row_stride == m.columns : m.row_stride == 1 && m.column_stride == m.rows;
   };

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <type_traits>
-#include <utility>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
@@ -66,12 +65,10 @@ template <class T> Matrix<T> innermost(const Operand& x) {
   return {x.data<T>(), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
 }
 
-/// Products of kN x kN matrices with vectors, one batch axis: a call of gemm() for each would take longer than the
+/// Products of kN x kN matrices with vectors along a batch axis: a call of gemm() for each would take longer than the
 /// product.
-template <class T, int kN> void small_by_vector(const Batched<T>& p) {
-  const BatchAxis axis = p.axes[0];
-  const Matrix<const T> a = p.a, b = p.b;
-  const Matrix<T> out = p.out;
+template <class T, int kN>
+void small_by_vector(const BatchAxis& axis, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& out) {
   parallel_for(axis.size, 4096, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const T *left = a.data + i * axis.stride[0], *right = b.data + i * axis.stride[1];
@@ -84,19 +81,19 @@ template <class T, int kN> void small_by_vector(const Batched<T>& p) {
   });
 }
 /// False where it is no batch of such products: nothing was done.
-template <class T> bool small_by_vectors(Batched<T> p) {
-  if (p.a.rows == 1) {
-    std::swap(p.a, p.b), std::swap(p.axes[0].stride[0], p.axes[0].stride[1]);
-    p.a = p.a.transposed(), p.b = p.b.transposed(), p.out = p.out.transposed();
-  }
-  if (p.count != 1 || p.b.columns != 1 || p.a.rows != p.a.columns) return false;
-  switch (p.a.rows) {
-    case 2: return small_by_vector<T, 2>(p), true;
-    case 3: return small_by_vector<T, 3>(p), true;
-    case 4: return small_by_vector<T, 4>(p), true;
-    case 5: return small_by_vector<T, 5>(p), true;
-    case 6: return small_by_vector<T, 6>(p), true;
-    case 7: return small_by_vector<T, 7>(p), true;
+template <class T>
+bool small_by_vectors(const BatchAxis& axis, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& out) {
+  if (a.rows == 1 && b.columns > 1)
+    return small_by_vectors({axis.size, {axis.stride[1], axis.stride[0], axis.stride[2]}}, b.transposed(),
+                            a.transposed(), out.transposed());
+  if (b.columns != 1 || a.rows != a.columns) return false;
+  switch (a.rows) {
+    case 2: return small_by_vector<T, 2>(axis, a, b, out), true;
+    case 3: return small_by_vector<T, 3>(axis, a, b, out), true;
+    case 4: return small_by_vector<T, 4>(axis, a, b, out), true;
+    case 5: return small_by_vector<T, 5>(axis, a, b, out), true;
+    case 6: return small_by_vector<T, 6>(axis, a, b, out), true;
+    case 7: return small_by_vector<T, 7>(axis, a, b, out), true;
     default: return false;
   }
 }
@@ -122,7 +119,7 @@ template <class T> [[gnu::noinline]] void run_batches(const Operand& a, const Op
   };
   if (batches == 1) return one(0);
   if constexpr (std::is_floating_point_v<T>)
-    if (!loops_forced() && small_by_vectors(p)) return;
+    if (p.count == 1 && !loops_forced() && small_by_vectors(p.axes[0], p.a, p.b, p.out)) return;
   // Several products per thread run in parallel, each on one thread; fewer run one after the other, on all threads.
   const double work = multiplications(p.a, p.b);
   const bool side_by_side = batches >= 2 * region_threads() || work < 64 * 64 * 64;

@@ -289,7 +289,7 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
 
 /// The axes of x, in the order of its memory if that makes long runs; a step's `out` is how far it goes in row-major
 /// order.
-inline Nest positions_of(const Operand& x) {
+Nest positions_of(const Operand& x) {
   constexpr int64_t kLongRun = 256;
   Nest nest;
   int64_t step = x.numel();
@@ -304,8 +304,8 @@ inline Nest positions_of(const Operand& x) {
   return sorted.inner().size >= std::min(kLongRun, nest.inner().size) ? sorted : nest;
 }
 
-/// Over all of x, in the order of its memory: runs of the innermost axis, cut in pieces. Of equal values the one that
-/// comes first in row-major order counts.
+/// Over all of x: runs of the innermost of positions_of(x), cut in pieces. Of equal values the one that comes first in
+/// row-major order counts.
 template <class T, bool kLargest> void over_all(const Operand& x, const Operand& out) {
   const Nest all = positions_of(x), outer = all.outer();
   const NestAxis inner = all.inner();

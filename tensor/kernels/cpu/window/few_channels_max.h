@@ -25,8 +25,9 @@ template <class C> struct WindowColumns {
   WindowColumns(const Links& columns, int64_t width, int64_t count, const MaxWindows& pool)
       : windows(count), length(width) {
     for (int64_t w = 0; w < windows; ++w) longest = std::max(longest, columns.end(w) - columns.begin(w));
-    const bool fills = pool.options.step().width <= 2 || windows >= N;  // registers; the elements of few are apart
-    if (!pool.is_adaptive() && fills && pool.options.padding.width <= width) {
+    // Elements that lie apart are loaded one by one, as many as a register holds: not for fewer windows.
+    const bool fills_registers = pool.options.step().width <= 2 || windows >= N;
+    if (!pool.is_adaptive() && fills_registers && pool.options.padding.width <= width) {
       even = windows_of(pool.options, 1);
       padding = even->padding;
       length =
