@@ -67,10 +67,6 @@ Tensor seed_of(const Tensor& root, const Tensor& seed) {
 
 }  // namespace
 
-void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options) {
-  Run(options).run(roots, seeds);
-}
-
 }  // namespace autograd
 
 void backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options) {

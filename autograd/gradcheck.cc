@@ -189,7 +189,7 @@ GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vecto
   if (checker.checked.empty()) throw GradientError("gradcheck: no floating input to check");
   const Limits fit = limits_for(checker.narrowest);
   checker.limits = {options.eps.value_or(fit.eps), options.atol.value_or(fit.atol), options.rtol.value_or(fit.rtol)};
-  if (!(checker.limits.eps > 0)) throw Error(text("gradcheck: eps must be above 0, not ", checker.limits.eps));
+  if (!(checker.limits.eps > 0)) throw Error(text("gradcheck: eps must be positive, not ", checker.limits.eps));
   if (options.max_reported < 0)
     throw Error(text("gradcheck: max_reported must be 0 or more, not ", options.max_reported));
   const std::vector<Tensor> outputs = function(checker.leaves);

@@ -45,8 +45,8 @@ GradcheckResult gradcheck(const CheckedFunction& function, const std::vector<Ten
                           const GradcheckOptions& options = {});
 GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options = {});
-/// Checks second-order gradients: runs gradcheck on the gradients of `function`, for a weighted sum of its results with
-/// random but fixed weights.
+/// Checks second-order gradients: runs gradcheck on the gradients of `function`, for a weighted sum of its result, with
+/// fixed weights without a pattern. GradientError if there is no floating input or the function is empty.
 GradcheckResult gradgradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options = {});
 

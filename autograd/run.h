@@ -89,6 +89,9 @@ class Run {
 };
 
 /// Runs backward from `roots`, whose gradients are `seeds`, to the leaves.
-void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options);
+inline void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds,
+                         const BackwardOptions& options) {
+  Run(options).run(roots, seeds);
+}
 
 }  // namespace weft::autograd

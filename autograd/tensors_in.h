@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <tuple>

@@ -57,7 +57,7 @@ void trunc_normal(Tensor tensor, double mean, double std, double low, double hig
   ErrorFrame frame("trunc_normal", tensor);
   check_floating(tensor);
   if (!(low < high)) throw Error(text("low ", low, " must be below high ", high));
-  if (!(std > 0)) throw Error(text("the standard deviation ", std, " must be above 0"));
+  if (!(std > 0)) throw Error(text("the standard deviation ", std, " must be positive"));
   NoGrad guard;
   // The inverse of the distribution function, between its values at the bounds.
   const auto below = [&](double x) { return std::erf((x - mean) / (std * std::numbers::sqrt2)); };

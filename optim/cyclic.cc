@@ -13,16 +13,13 @@ CyclicOptions checked(const CyclicOptions& o, const Optimizer& optimizer) {
   for (size_t i = 0; i < std::max({o.base_lrs.size(), o.max_lrs.size(), size_t{1}}); ++i) {
     const double most = o.max_lrs.empty() ? o.max_lr : o.max_lrs[i],
                  least = o.base_lrs.empty() ? o.base_lr : o.base_lrs[i];
-    if (!(most > 0)) throw Error(text("max_lr must be positive, not ", most, most == 0 ? " (was it left out?)" : ""));
+    detail::check_max_lr(most);
     if (!(least >= 0 && least <= most)) throw Error(text("base_lr must be in [0, max_lr = ", most, "], not ", least));
   }
   if (o.up < 1) throw Error(text("up must be 1 or more, not ", o.up));
   if (o.down < 0) throw Error(text("down must be 0 or more, not ", o.down));
   if (!(o.gamma > 0)) throw Error(text("gamma must be positive, not ", o.gamma));
-  if (!o.cycle_momentum) return o;
-  for (const double momentum : {o.base_momentum, o.max_momentum})
-    if (!(momentum >= 0 && momentum < 1))
-      throw Error(text("base_momentum and max_momentum must be in [0, 1), not ", momentum));
+  if (o.cycle_momentum) detail::check_cycled_momentum(o.base_momentum, o.max_momentum);
   return o;
 }
 

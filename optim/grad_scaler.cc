@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kName = "GradScaler";
 
 void check(const GradScalerOptions& o, double scale) {
-  if (!(scale > 0 && std::isfinite(scale))) throw Error(text("the scale must be above 0, not ", scale));
+  if (!(scale > 0 && std::isfinite(scale))) throw Error(text("the scale must be positive and finite, not ", scale));
   if (!(o.growth_factor > 1)) throw Error(text("growth_factor must be above 1, not ", o.growth_factor));
   if (!(o.backoff_factor > 0 && o.backoff_factor < 1))
     throw Error(text("backoff_factor must be in (0, 1), not ", o.backoff_factor));

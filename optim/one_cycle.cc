@@ -10,18 +10,14 @@ namespace {
 OneCycleOptions checked(const OneCycleOptions& o, const Optimizer& optimizer) {
   ErrorFrame frame("OneCycle");
   detail::check_groups("max_lrs", o.max_lrs, optimizer);
-  for (const double most : o.max_lrs.empty() ? std::vector<double>{o.max_lr} : o.max_lrs)
-    if (!(most > 0)) throw Error(text("max_lr must be positive, not ", most, most == 0 ? " (was it left out?)" : ""));
+  for (const double most : o.max_lrs.empty() ? std::vector<double>{o.max_lr} : o.max_lrs) detail::check_max_lr(most);
   if (o.steps < 2)
     throw Error(text("steps must be 2 or more, not ", o.steps, o.steps == 0 ? " (was it left out?)" : ""));
   if (!(o.rising > 0 && o.rising < 1)) throw Error(text("rising must be in (0, 1), not ", o.rising));
-  if (o.three_phases && o.rising >= 0.5) throw Error(text("three phases need rising below 0.5, not ", o.rising));
+  if (o.three_phases && o.rising > 0.5) throw Error(text("three phases need rising up to 0.5, not ", o.rising));
   if (!(o.start_divisor > 0)) throw Error(text("start_divisor must be positive, not ", o.start_divisor));
   if (!(o.final_divisor > 0)) throw Error(text("final_divisor must be positive, not ", o.final_divisor));
-  if (!o.cycle_momentum) return o;
-  for (const double momentum : {o.base_momentum, o.max_momentum})
-    if (!(momentum >= 0 && momentum < 1))
-      throw Error(text("base_momentum and max_momentum must be in [0, 1), not ", momentum));
+  if (o.cycle_momentum) detail::check_cycled_momentum(o.base_momentum, o.max_momentum);
   return o;
 }
 

@@ -48,6 +48,17 @@ void detail::check_groups(const char* field, const std::vector<double>& each, co
     throw Error(text(field, " has ", each.size(), " numbers for ", optimizer.group_count(), " groups"));
 }
 
+void detail::check_max_lr(double max_lr) {
+  if (!(max_lr > 0))
+    throw Error(text("max_lr must be positive, not ", max_lr, max_lr == 0 ? " (was it left out?)" : ""));
+}
+
+void detail::check_cycled_momentum(double base, double max) {
+  for (const double momentum : {base, max})
+    if (!(momentum >= 0 && momentum < 1))
+      throw Error(text("base_momentum and max_momentum must be in [0, 1), not ", momentum));
+}
+
 void Schedule::set_momentum(double value) {
   for (const char* name : {"momentum", "beta1"})
     if (optimizer().has(name)) optimizer().set(name, value);

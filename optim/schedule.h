@@ -23,6 +23,10 @@ inline double of_group(double one, const std::vector<double>& each, size_t group
 }
 /// Error unless `each` is empty or has one number per group of the optimizer.
 void check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer);
+/// Error unless it is positive: that of a cycle.
+void check_max_lr(double max_lr);
+/// Error unless both are in [0, 1).
+void check_cycled_momentum(double base, double max);
 /// Error unless the milestones ascend from 0 on; equal ones are allowed.
 void check_milestones(const std::vector<int64_t>& milestones);
 }  // namespace detail

@@ -158,7 +158,7 @@ void set_print_options(const PrintOptions& options) {
   ErrorFrame frame("set_print_options");
   if (options.precision < 0 || options.precision > 60)
     throw Error(text("precision ", options.precision, " must lie in [0, 60]"));
-  if (options.threshold < 0) throw Error(text("threshold ", options.threshold, " must not be negative"));
+  if (options.threshold < 0) throw Error(text("threshold ", options.threshold, " must be 0 or more"));
   if (options.line_width < 1) throw Error(text("line_width ", options.line_width, " must be 1 or more"));
   if (options.edge_items < 1) throw Error(text("edge_items ", options.edge_items, " must be 1 or more"));
   const std::lock_guard lock(options_mutex);

@@ -1,6 +1,7 @@
 #include "nn/layers/dropout.h"
 
 #include "nn/layers/options.h"
+#include "tensor/adjoints/dropout.h"
 #include "tensor/functions/dropout.h"
 
 namespace weft::nn {

@@ -26,41 +26,40 @@ Tensor times_log(const Tensor& t) {
 
 }  // namespace
 
-Tensor kl_div(const Tensor& input, const Tensor& labels, const KlDivOptions& options) {
-  ErrorFrame frame("kl_div", input, labels);
-  const auto [log_probs, target] = operands(input, labels);
-  const Tensor loss = options.log_target ? exp(target) * (target - log_probs) : times_log(target) - target * log_probs;
+Tensor kl_div(const Tensor& log_probs, const Tensor& target, const KlDivOptions& options) {
+  ErrorFrame frame("kl_div", log_probs, target);
+  const auto [input, labels] = operands(log_probs, target);
+  const Tensor loss = options.log_target ? exp(labels) * (labels - input) : times_log(labels) - labels * input;
   if (!options.batch_mean) return reduce(loss, options.reduction);
   if (loss.rank() == 0) return loss;
   return sum(loss) / static_cast<double>(loss.size(0));
 }
 
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& labels, const PoissonNllOptions& options) {
-  ErrorFrame frame("poisson_nll_loss", input, labels);
-  const auto [x, target] = operands(input, labels);
-  Tensor loss = options.log_input ? exp(x) - target * x : x - target * log(x + options.eps);
+Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNllOptions& options) {
+  ErrorFrame frame("poisson_nll_loss", x, target);
+  const auto [input, labels] = operands(x, target);
+  Tensor loss = options.log_input ? exp(input) - labels * input : input - labels * log(input + options.eps);
   if (options.full) {
-    const Tensor large = target > 1.0;
-    const Tensor t = where(large, target, ones_like(target));
+    const Tensor large = labels > 1.0;
+    const Tensor t = where(large, labels, ones_like(labels));
     const Tensor stirling = t * log(t) - t + log(t * (2 * std::numbers::pi)) * 0.5;
     loss = loss + where(large, stirling, zeros_like(stirling));
   }
   return reduce(loss, options.reduction);
 }
 
-Tensor gaussian_nll_loss(const Tensor& input, const Tensor& labels, const Tensor& var,
-                         const GaussianNllOptions& options) {
-  ErrorFrame frame("gaussian_nll_loss", input, labels, var);
-  const auto [x, target] = operands(input, labels);
+Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& var, const GaussianNllOptions& options) {
+  ErrorFrame frame("gaussian_nll_loss", x, target, var);
+  const auto [input, labels] = operands(x, target);
   if (!(options.eps > 0)) throw Error(text("eps must be positive, not ", options.eps));
-  Shape shorter(x.shape().begin(), x.shape().end() - (x.rank() > 0 ? 1 : 0)), single = x.shape();
-  if (x.rank() > 0) single[single.size() - 1] = 1;
-  if (var.shape() != x.shape() && var.shape() != single && var.shape() != shorter)
-    throw ShapeError(text("var must be ", x.shape(), ", ", single, " or ", shorter, ", not ", var.shape()));
+  Shape shorter(input.shape().begin(), input.shape().end() - (input.rank() > 0 ? 1 : 0)), single = input.shape();
+  if (input.rank() > 0) single[single.size() - 1] = 1;
+  if (var.shape() != input.shape() && var.shape() != single && var.shape() != shorter)
+    throw ShapeError(text("var must be ", input.shape(), ", ", single, " or ", shorter, ", not ", var.shape()));
   if (any(dispatch::all_samples(var < 0.0)).item<bool>()) throw Error("var has a negative value");
-  Tensor v = operand(var.shape() == x.shape() || var.shape() == single ? var : unsqueeze(var, -1));
+  Tensor v = operand(var.shape() == input.shape() || var.shape() == single ? var : unsqueeze(var, -1));
   v = v + where(v < options.eps, options.eps - v, zeros_like(v)).detach();  // inf - inf would be NaN
-  Tensor loss = (log(v) + square(x - target) / v) * 0.5;
+  Tensor loss = (log(v) + square(input - labels) / v) * 0.5;
   if (options.full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);
   return reduce(loss, options.reduction);
 }

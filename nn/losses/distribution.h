@@ -2,7 +2,7 @@
 // and target have the same shape; the mean is taken over all elements.
 #pragma once
 
-#include "tensor/functions/cross_entropy.h"
+#include "tensor/core/reduction.h"
 #include "tensor/functions/ctc_loss.h"
 
 namespace weft::nn {
@@ -39,7 +39,7 @@ struct GaussianNllOptions {
 };
 
 /// (log var + (x - t)^2 / var) / 2. `var` has x's shape, or x's shape with last size 1, or x's shape without the last
-/// axis. Error if a variance is negative.
+/// axis. Error if a variance is negative, and unless eps is positive.
 Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& var,
                          const GaussianNllOptions& options = {});
 

@@ -8,6 +8,7 @@
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/cross_entropy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
 #include "tensor/functions/linear.h"

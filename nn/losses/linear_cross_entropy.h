@@ -1,7 +1,8 @@
 // The cross entropy of a linear layer's outputs, for many classes: the logits are never stored as a whole.
 #pragma once
 
-#include "tensor/functions/cross_entropy.h"
+#include "tensor/core/reduction.h"
+#include "tensor/tensor.h"
 
 namespace weft::nn {
 

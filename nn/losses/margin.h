@@ -4,7 +4,8 @@
 
 #include <functional>
 
-#include "tensor/functions/cross_entropy.h"
+#include "tensor/core/reduction.h"
+#include "tensor/tensor.h"
 
 namespace weft::nn {
 
@@ -35,7 +36,7 @@ struct CosineEmbeddingOptions {
   Reduction reduction = Reduction::mean;
 };
 /// 1 - cos(a, b) where the target t is 1, max(0, cos(a, b) - margin) where t is -1. a and b are (N, D) and t is (N), or
-/// a and b are (D) and t is 0-d.
+/// a and b are (D) and t is 0-d. Error unless the margin is in [-1, 1].
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target,
                              const CosineEmbeddingOptions& options = {});
 
@@ -51,7 +52,8 @@ struct TripletMarginOptions {
   std::function<Tensor(const Tensor&, const Tensor&)> distance = {};
 };
 /// max(0, |anchor - positive| - |anchor - negative| + margin), with norms along the last axis. The three are (N, D) or
-/// (D); as in PyTorch, they broadcast: one anchor may have several negatives.
+/// (D); as in PyTorch, they broadcast: one anchor may have several negatives. Error unless the margin is
+/// positive.
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletMarginOptions& options = {});
 
@@ -62,11 +64,13 @@ struct MultiMarginOptions {
   Reduction reduction = Reduction::mean;
 };
 /// The sum over all classes c except the target of max(0, margin - x[target] + x[c])^p, divided by C. x is (N, C) and
-/// target is (N) of an integer dtype, or x is (C) and target is 0-d. IndexError for a target out of range.
+/// target is (N) of an integer dtype, or x is (C) and target is 0-d. IndexError for a target out of range,
+/// Error unless p is 1 or 2.
 Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const MultiMarginOptions& options = {});
 
 /// The sum of max(0, 1 - (x[i] - x[j])) / C over all target classes i and all other classes j. x is (N, C) or (C). The
 /// target has the same shape and an integer dtype: each row lists class indices and ends at its first negative value.
+/// IndexError for a class that is out of range.
 Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);
 inline Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, const ReductionOptions& options) {
   return multilabel_margin_loss(x, target, options.reduction);

@@ -3,10 +3,10 @@
 
 #include <array>
 
+#include "tensor/core/reduction.h"
 #include "tensor/dispatch/modes.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
-#include "tensor/functions/cross_entropy.h"
 #include "tensor/functions/reduce.h"
 
 namespace weft::nn::detail {

@@ -10,22 +10,22 @@ namespace weft::nn {
 using detail::operands;
 using detail::reduce;
 
-Tensor mse_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
-  ErrorFrame frame("mse_loss", input, labels);
-  const auto [x, y] = operands(input, labels);
-  return reduce(squared_difference(x, y), reduction);
+Tensor mse_loss(const Tensor& x, const Tensor& y, Reduction reduction) {
+  ErrorFrame frame("mse_loss", x, y);
+  const auto [input, labels] = operands(x, y);
+  return reduce(squared_difference(input, labels), reduction);
 }
 
-Tensor l1_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
-  ErrorFrame frame("l1_loss", input, labels);
-  const auto [x, y] = operands(input, labels);
-  return reduce(abs(x - y), reduction);
+Tensor l1_loss(const Tensor& x, const Tensor& y, Reduction reduction) {
+  ErrorFrame frame("l1_loss", x, y);
+  const auto [input, labels] = operands(x, y);
+  return reduce(abs(input - labels), reduction);
 }
 
-Tensor huber_loss(const Tensor& input, const Tensor& labels, const HuberOptions& options) {
-  ErrorFrame frame("huber_loss", input, labels);
-  const auto [x, y] = operands(input, labels);
-  return reduce(huber(x, y, options.delta), options.reduction);
+Tensor huber_loss(const Tensor& x, const Tensor& y, const HuberOptions& options) {
+  ErrorFrame frame("huber_loss", x, y);
+  const auto [input, labels] = operands(x, y);
+  return reduce(huber(input, labels, options.delta), options.reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& options) {

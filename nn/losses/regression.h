@@ -1,7 +1,8 @@
 // Losses of numbers. The definitions are PyTorch's; the mean is taken over all elements.
 #pragma once
 
-#include "tensor/functions/cross_entropy.h"
+#include "tensor/core/reduction.h"
+#include "tensor/tensor.h"
 
 namespace weft::nn {
 

@@ -1,5 +1,4 @@
 // Hooks of modules' calls.
-#include <algorithm>
 
 #include "nn/module/module_state.h"
 

@@ -5,9 +5,9 @@
 
 namespace weft::internal {
 
-/// a / b rounded down, for b > 0.
-inline int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-/// a / b rounded up, for b > 0.
-inline int64_t ceil_divide(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
+/// a / b rounded down, also of negative a, for b > 0.
+inline int64_t divide_down(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+/// a / b rounded up, also of negative a, for b > 0.
+inline int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 }  // namespace weft::internal

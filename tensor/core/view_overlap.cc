@@ -51,8 +51,8 @@ class Distances {
     if (--budget_ < 0) return true;
     const Term& term = terms_[k];
     // Only steps after which the finer strides can still make up the rest.
-    const int64_t low = std::max(term.least, -internal::floor_divide(most_[k + 1] - distance, term.stride));
-    const int64_t high = std::min(term.most, internal::floor_divide(distance - least_[k + 1], term.stride));
+    const int64_t low = std::max(term.least, -internal::divide_down(most_[k + 1] - distance, term.stride));
+    const int64_t high = std::min(term.most, internal::divide_down(distance - least_[k + 1], term.stride));
     for (int64_t d = low; d <= high; ++d)
       if (reach(k + 1, distance - d * term.stride)) return true;
     return false;

@@ -20,13 +20,12 @@ Interval clamp(Interval interval, int64_t size) {
 /// The indices i in [0, count) for which start + i * step lies in `interval`: an interval again.
 Interval through_progression(Interval interval, int64_t start, int64_t step, int64_t count) {
   if (step > 0)
-    return clamp(
-        {internal::ceil_divide(interval.begin - start, step), internal::ceil_divide(interval.end - start, step)},
-        count);
+    return clamp({internal::divide_up(interval.begin - start, step), internal::divide_up(interval.end - start, step)},
+                 count);
   int64_t down = -step;
-  return clamp({internal::floor_divide(start - interval.end, down) + 1,
-                internal::floor_divide(start - interval.begin, down) + 1},
-               count);
+  return clamp(
+      {internal::divide_down(start - interval.end, down) + 1, internal::divide_down(start - interval.begin, down) + 1},
+      count);
 }
 
 /// A bound of Python's slice: absent gives `open`, negative counts from the end, then cut to [least, most].
@@ -148,7 +147,7 @@ std::optional<View> View::unfold(int64_t axis, int64_t size, int64_t step) const
     // only moves down with w, so it is the same for all where the first and the last agree.
     Interval all = valid(at);
     Interval seeing =
-        clamp({internal::floor_divide(all.begin - size, step) + 1, internal::ceil_divide(all.end, step)}, windows);
+        clamp({internal::divide_down(all.begin - size, step) + 1, internal::divide_up(all.end, step)}, windows);
     auto seen_by = [&](int64_t w) { return clamp({all.begin - w * step, all.end - w * step}, size); };
     Interval seen;
     if (seeing.begin < seeing.end) seen = seen_by(seeing.begin);

@@ -17,8 +17,6 @@ std::string attribute_text(double value) {
 std::string attribute_text(const Scalar& value) {
   return value.is_floating() ? attribute_text(value.to_double()) : attribute_text(value.to_int());
 }
-std::string attribute_text(const std::string& value) { return value; }
-std::string attribute_text(std::string_view value) { return std::string(value); }
 std::string attribute_text(DType value) { return std::string(name_of(value)); }
 std::string attribute_text(Device value) { return name_of(value); }
 std::string attribute_text(const IntList& value) { return value.to_string(); }

@@ -19,8 +19,6 @@ inline std::string attribute_text(int value) { return attribute_text(static_cast
 std::string attribute_text(uint64_t value);
 std::string attribute_text(double value);
 std::string attribute_text(const Scalar& value);
-std::string attribute_text(const std::string& value);
-std::string attribute_text(std::string_view value);
 std::string attribute_text(DType value);
 std::string attribute_text(Device value);
 std::string attribute_text(const IntList& value);

@@ -120,7 +120,7 @@ Tensor rrelu(const Tensor& x, double lower, double upper, bool training, Generat
 Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options, Generator& generator) {
   ErrorFrame frame("gumbel_softmax", logits);
   const auto& [tau, hard, axis] = options;
-  if (!(tau > 0)) throw Error(text("tau = ", tau, " must be above 0"));
+  if (!(tau > 0)) throw Error(text("tau = ", tau, " must be positive"));
   // -log of an exponential number, which is kept above 0. Not drawn in bf16 and f16: their steps are too large.
   const Tensor u = rand(logits.shape(), generator, logits.dtype() == f64 ? f64 : f32, logits.device());
   const Tensor noise = -log(clip(-log1p(-u), 0x1p-25, std::nullopt));

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "tensor/adjoints/attention.h"
+#include "tensor/adjoints/dropout.h"
 #include "tensor/dispatch/apply_into.h"
-#include "tensor/functions/dropout.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/attention.h"
 

@@ -37,7 +37,7 @@ std::vector<Tensor> each(const std::vector<Tensor>& tensors, Tensor (*view)(cons
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis) {
   ErrorFrame frame("cat", std::span<const Tensor>(tensors));
-  if (tensors.empty()) throw Error("it takes at least one tensor");
+  if (tensors.empty()) throw Error("1 tensor or more is needed");
   if (tensors[0].rank() == 0) throw ShapeError("tensors without axes cannot be joined; use stack");
   if (mixes_empty(tensors)) return cat(without_empty(tensors), axis);
   return dispatch::apply_list(op::Cat{normalize_axis(axis, tensors[0].rank())}, tensors);
@@ -45,7 +45,7 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t axis) {
 
 Tensor stack(const std::vector<Tensor>& tensors, int64_t axis) {
   ErrorFrame frame("stack", std::span<const Tensor>(tensors));
-  if (tensors.empty()) throw Error("it takes at least one tensor");
+  if (tensors.empty()) throw Error("1 tensor or more is needed");
   const int64_t at = normalize_axis(axis, tensors[0].rank() + 1);
   std::vector<Tensor> with_axis;
   for (const Tensor& x : tensors) {

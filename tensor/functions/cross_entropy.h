@@ -1,16 +1,10 @@
 // Cross entropy from logits and class indices, fused.
 #pragma once
 
+#include "tensor/core/reduction.h"
 #include "tensor/tensor.h"
 
 namespace weft {
-
-enum class Reduction { none, mean, sum };
-/// Options of losses that have no others: `nn::mse_loss(x, y, {.reduction = nn::Reduction::sum})`. A Reduction alone
-/// may be passed as well.
-struct ReductionOptions {
-  Reduction reduction = Reduction::mean;
-};
 
 struct CrossEntropyOptions {
   Tensor weight = {};                     // (classes): factor per class; has no gradient

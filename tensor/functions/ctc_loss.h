@@ -1,7 +1,8 @@
 // Connectionist temporal classification (Graves et al. 2006).
 #pragma once
 
-#include "tensor/functions/cross_entropy.h"
+#include "tensor/core/reduction.h"
+#include "tensor/tensor.h"
 
 namespace weft {
 

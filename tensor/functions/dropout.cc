@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tensor/adjoints/dropout.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"

@@ -19,7 +19,7 @@ Size2 windows_of(const Size2& image, const FoldOptions& o) {
   int64_t counts[2];
   for (int64_t i = 0; i < 2; ++i) {
     check_window(o.kernel_size[i], o.stride[i], o.dilation[i]);
-    if (o.padding[i] < 0) throw Error(text("padding ", o.padding[i], " must not be negative"));
+    if (o.padding[i] < 0) throw Error(text("padding ", o.padding[i], " must be 0 or more"));
     counts[i] = conv_output_size(image[i], o.kernel_size[i], o.stride[i], o.padding[i], o.dilation[i]);
     if (counts[i] < 1)
       throw ShapeError(

@@ -1,7 +1,7 @@
 #include "tensor/functions/linear.h"
 
+#include "tensor/adjoints/matmul.h"
 #include "tensor/dispatch/apply.h"
-#include "tensor/functions/view.h"
 #include "tensor/ops/linear.h"
 
 namespace weft {
@@ -9,13 +9,9 @@ namespace weft {
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   ErrorFrame frame("linear", x, weight, bias);
   if (x.rank() == 2) return dispatch::apply(op::Linear{}, x, weight, bias);
-  if (x.rank() == 0) throw ShapeError("x must have at least one axis, its features");
-  Shape shape = x.shape();
-  int64_t rows = 1;
-  for (int64_t i = 0; i + 1 < x.rank(); ++i) rows *= x.size(i);
-  const Tensor y = dispatch::apply(op::Linear{}, reshape(x, {rows, x.size(-1)}), weight, bias);
-  shape[shape.size() - 1] = y.size(1);
-  return reshape(y, shape);
+  if (x.rank() == 0) throw ShapeError("x must have 1 axis or more, the last of them its features");
+  return adjoint::with_joined_rows(
+      x, [&](const Tensor& rows) { return dispatch::apply(op::Linear{}, rows, weight, bias); });
 }
 
 }  // namespace weft

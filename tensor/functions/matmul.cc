@@ -11,20 +11,11 @@
 namespace weft {
 namespace {
 
-/// (..., M, K) times (K, N) as one product instead of a batch of them: the batch axes join the rows.
-Tensor with_joined_rows(const Tensor& x, const Tensor& y) {
-  Shape shape = x.shape();
-  int64_t rows = 1;
-  for (int64_t i = 0; i + 1 < x.rank(); ++i) rows *= x.size(i);
-  const Tensor flat = dispatch::apply(op::Matmul{}, reshape(x, {rows, x.size(-1)}), y);
-  shape[shape.size() - 1] = y.size(1);
-  return reshape(flat, shape);
-}
-
 /// The product of tensors of two axes or more.
 Tensor batched(const Tensor& x, const Tensor& y) {
   if (x.rank() == 2 && y.rank() == 2) return dispatch::apply(op::Matmul{}, x, y);
-  if (x.rank() > 2 && y.rank() == 2 && x.is_contiguous()) return with_joined_rows(x, y);
+  if (x.rank() > 2 && y.rank() == 2 && x.is_contiguous())
+    return adjoint::with_joined_rows(x, [&](const Tensor& rows) { return dispatch::apply(op::Matmul{}, rows, y); });
   const Shape batch = adjoint::common_batch(x, y);
   const DType dtype = promote(x.dtype(), y.dtype());
   // Cast before: a cast of the broadcast would store its repetitions.
@@ -38,7 +29,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   ErrorFrame frame("matmul", a, b);
   // Two matrices, the common case, with nothing to prepare.
   if (a.rank() == 2 && b.rank() == 2) return dispatch::apply(op::Matmul{}, a, b);
-  if (a.rank() == 0 || b.rank() == 0) throw ShapeError("it takes tensors of at least one axis; use * for a scalar");
+  if (a.rank() == 0 || b.rank() == 0) throw ShapeError("it takes tensors of 1 axis or more; use * for a scalar");
   const bool row = a.rank() == 1, column = b.rank() == 1;
   Tensor out = batched(row ? unsqueeze(a, 0) : a, column ? unsqueeze(b, 1) : b);
   if (column) out = squeeze(out, -1);

@@ -84,8 +84,8 @@ Tensor cond(const Tensor& a, MatrixNorm which) {
 
 Tensor renorm(const Tensor& x, double p, int64_t axis, double most) {
   ErrorFrame frame("renorm", x);
-  if (x.rank() < 2) throw ShapeError(text("at least 2 axes are needed, not shape ", x.shape()));
-  if (!(p > 0)) throw Error(text("p = ", p, " must be above 0"));
+  if (x.rank() < 2) throw ShapeError(text("2 axes or more are needed, not shape ", x.shape()));
+  if (!(p > 0)) throw Error(text("p = ", p, " must be positive"));
   if (!(most >= 0)) throw Error(text("the largest norm ", most, " must be 0 or more"));
   if (is_half_precision(x.dtype())) return cast(renorm(cast(x, f32), p, axis, most), x.dtype());
   const int64_t kept_axis = normalize_axis(axis, x.rank());

@@ -17,7 +17,7 @@ namespace {
 /// The size of an axis of the result.
 int64_t checked_size(int64_t windows, int64_t kernel, int64_t stride, int64_t padding, std::optional<int64_t> wanted) {
   check_window(kernel, stride);
-  if (padding < 0) throw Error(text("padding ", padding, " must not be negative"));
+  if (padding < 0) throw Error(text("padding ", padding, " must be 0 or more"));
   const int64_t size =
       checked_add(checked_add(checked_multiply(windows - 1, stride), kernel), -checked_multiply(2, padding));
   if (wanted && (*wanted <= size - stride || *wanted >= checked_add(size, stride)))

@@ -209,7 +209,7 @@ Tensor trace(const Tensor& x) {
 
 Tensor multi_dot(const std::vector<Tensor>& matrices) {
   ErrorFrame frame("multi_dot", std::span<const Tensor>(matrices));
-  if (matrices.empty()) throw Error("it takes at least one matrix");
+  if (matrices.empty()) throw Error("1 matrix or more is needed");
   std::vector<Tensor> list = matrices;
   const bool row = list.size() > 1 && list.front().rank() == 1, column = list.size() > 1 && list.back().rank() == 1;
   if (row) list.front() = unsqueeze(list.front(), 0);
@@ -222,7 +222,7 @@ Tensor multi_dot(const std::vector<Tensor>& matrices) {
 
 Tensor chain_matmul(const std::vector<Tensor>& matrices) {
   ErrorFrame frame("chain_matmul", std::span<const Tensor>(matrices));
-  if (matrices.empty()) throw Error("it takes at least one matrix");
+  if (matrices.empty()) throw Error("1 matrix or more is needed");
   for (const Tensor& x : matrices) check_rank(x, 2, "matrices");
   return chain(matrices);
 }
@@ -244,9 +244,9 @@ Tensor matrix_power(const Tensor& a, int64_t n) {
 
 Tensor vander(const Tensor& x, std::optional<int64_t> n) {
   ErrorFrame frame("vander", x);
-  if (x.rank() == 0) throw ShapeError("it takes a tensor of at least one axis");
+  if (x.rank() == 0) throw ShapeError("1 axis or more is needed");
   const int64_t count = n.value_or(x.size(-1));
-  if (count < 1) throw ShapeError(text("it takes at least one column, not ", count));
+  if (count < 1) throw ShapeError(text("1 column or more is needed, not ", count));
   if (x.dtype() == boolean) dispatch::throw_not_accepted(x.dtype(), kNumbers);
   const Tensor base = is_floating(x.dtype()) ? x : cast(x, i64);
   const Tensor first = unsqueeze(base, -1);

@@ -190,7 +190,7 @@ Tensor& Tensor::bernoulli_(double p) { return bernoulli_(p, default_generator())
 
 Tensor& Tensor::exponential_(double rate, Generator& generator) {
   ErrorFrame frame("exponential_", *this);
-  if (!(rate > 0)) throw Error(text("the rate ", rate, " must be above 0"));
+  if (!(rate > 0)) throw Error(text("the rate ", rate, " must be positive"));
   const Tensor u = fine_uniform(*this, generator);
   // 0 becomes the number next to it: no time is 0.
   return copy_(weft::log1p(-weft::clip(u, u.dtype() == f64 ? 0x1p-53 : 0x1p-24)) / -rate);
@@ -212,7 +212,7 @@ Tensor& Tensor::log_normal_(double mean, double std) { return log_normal_(mean, 
 
 Tensor& Tensor::cauchy_(double median, double scale, Generator& generator) {
   ErrorFrame frame("cauchy_", *this);
-  if (!(scale > 0)) throw Error(text("the scale ", scale, " must be above 0"));
+  if (!(scale > 0)) throw Error(text("the scale ", scale, " must be positive"));
   const Tensor u = fine_uniform(*this, generator);
   return copy_(weft::tan((u - 0.5) * std::numbers::pi) * scale + median);
 }

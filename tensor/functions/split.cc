@@ -59,7 +59,7 @@ namespace {
 template <class Parts>
 std::vector<Tensor> parts_along(const char* name, const Tensor& x, const Parts& parts, int64_t rank, int64_t axis) {
   ErrorFrame frame(name, x);
-  if (x.rank() < rank) throw ShapeError(text("at least ", rank, rank == 1 ? " axis is" : " axes are", " needed"));
+  if (x.rank() < rank) throw ShapeError(text(rank, rank == 1 ? " axis or more is" : " axes or more are", " needed"));
   if constexpr (std::same_as<Parts, int64_t>)
     if (parts >= 1 && x.size(axis) % parts != 0)
       throw ShapeError(text("axis ", axis, " of size ", x.size(axis), " does not divide into ", parts, " pieces"));
@@ -95,7 +95,7 @@ std::vector<Tensor> unbind(const Tensor& x, int64_t axis) {
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_view indexing) {
   ErrorFrame frame("meshgrid", std::span<const Tensor>(tensors));
   if (indexing != "ij" && indexing != "xy") throw Error(text("indexing `", indexing, "` is none of ij and xy"));
-  if (tensors.empty()) throw ShapeError("it takes at least one tensor");
+  if (tensors.empty()) throw ShapeError("1 tensor or more is needed");
   Shape shape;
   for (const Tensor& x : tensors) {
     if (x.rank() > 1) throw ShapeError(text("each tensor must have one axis, not shape ", x.shape()));
@@ -113,7 +113,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_vie
 
 Tensor cartesian_prod(const std::vector<Tensor>& tensors) {
   ErrorFrame frame("cartesian_prod", std::span<const Tensor>(tensors));
-  if (tensors.empty()) throw Error("there must be at least one tensor");
+  if (tensors.empty()) throw Error("1 tensor or more is needed");
   for (const Tensor& x : tensors)
     if (x.rank() != 1) throw ShapeError(text("each tensor must have one axis, not shape ", x.shape()));
   if (tensors.size() == 1) return tensors[0];

@@ -192,7 +192,7 @@ Tensor diagflat(const Tensor& x, int64_t offset) {
 
 Tensor diag_embed(const Tensor& x, int64_t offset, int64_t axis0, int64_t axis1) {
   ErrorFrame frame("diag_embed", x);
-  if (x.rank() == 0) throw ShapeError("at least 1 axis is needed, not shape []");
+  if (x.rank() == 0) throw ShapeError("1 axis or more is needed, not shape []");
   const int64_t rank = x.rank() + 1;
   const int64_t a = normalize_axis(axis0, rank), b = normalize_axis(axis1, rank);
   if (a == b) throw IndexError(text("the two axes must differ, both are ", a));

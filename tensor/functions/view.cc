@@ -199,13 +199,13 @@ Tensor flip(const Tensor& x, const IntList& axes) {
 
 Tensor fliplr(const Tensor& x) {
   ErrorFrame frame("fliplr", x);
-  if (x.rank() < 2) throw ShapeError(text("at least 2 axes are needed, not shape ", x.shape()));
+  if (x.rank() < 2) throw ShapeError(text("2 axes or more are needed, not shape ", x.shape()));
   return flip(x, {1});
 }
 
 Tensor flipud(const Tensor& x) {
   ErrorFrame frame("flipud", x);
-  if (x.rank() < 1) throw ShapeError("at least 1 axis is needed, not shape []");
+  if (x.rank() < 1) throw ShapeError("1 axis or more is needed, not shape []");
   return flip(x, {0});
 }
 

@@ -2,7 +2,6 @@
 // same size class, or merged with free neighbors and cut anew.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace weft::detail {

@@ -1,6 +1,5 @@
 #include "tensor/memory/storage.h"
 
-#include <memory>
 #include <new>
 
 #include "tensor/core/error.h"

@@ -26,8 +26,7 @@ std::string listed(const Size3& sizes, int64_t axes) {
 
 void check_least(const char* what, const Size3& sizes, int64_t least, const ConvOptions& o) {
   for (int64_t i = 0; i < 3; ++i)
-    if (sizes[i] < least)
-      throw Error(text(what, " ", listed(sizes, o.axes), least == 0 ? " must not be negative" : " must be 1 or more"));
+    if (sizes[i] < least) throw Error(text(what, " ", listed(sizes, o.axes), " must be ", least, " or more"));
 }
 
 void check_options(const ConvOptions& o) {

@@ -31,5 +31,11 @@ inline Shape vectors_like(const Operand& a, int64_t size) {
 }
 /// The sizes of the batch axes of `a`.
 inline Shape batch_like(const Operand& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
+/// ShapeError unless b can be the right side of a x = b, with square matrices a.
+inline void check_right_side(const Operand& a, const Operand& b) {
+  const int64_t n = a.size(a.rank() - 1);
+  if (b.rank() < 2 || b.size(b.rank() - 2) != n || batch_like(b) != batch_like(a))
+    throw ShapeError(text("the right side must have ", n, " rows, its shape is ", b.shape()));
+}
 
 }  // namespace weft::op

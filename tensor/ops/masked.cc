@@ -33,7 +33,7 @@ Spec Nonzero::infer(const Operand& mask) const {
 }
 
 Spec Triangle::infer(const Operand& x) const {
-  if (x.rank() < 2) throw ShapeError(text("a matrix has at least 2 axes, not shape ", x.shape()));
+  if (x.rank() < 2) throw ShapeError(text("a matrix has 2 axes or more, not shape ", x.shape()));
   return spec_of(x.shape(), x.dtype);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "tensor/core/interpolation.h"
 #include "tensor/ops/window.h"
 
 namespace weft {
@@ -35,11 +36,9 @@ void add_linear(Taps& taps, const AxisMap& map, int64_t i) {
 }
 
 void add_cubic(Taps& taps, const AxisMap& map, int64_t i) {
-  constexpr double a = -0.75;
-  const auto inner = [](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
-  const auto outer = [](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
   const double at = center_of(map, i), low = std::floor(at), part = at - low;
-  const std::array<double, 4> weights = {outer(part + 1), inner(part), inner(1 - part), outer(2 - part)};
+  const std::array<double, 4> weights = {cubic_outer(part + 1), cubic_inner(part), cubic_inner(1 - part),
+                                         cubic_outer(2 - part)};
   for (int tap = 0; tap < 4; ++tap) add(taps, clamped(low + tap - 1, map.in), weights[static_cast<size_t>(tap)]);
 }
 
@@ -98,27 +97,23 @@ void nearest_pixels(const AxisMap& map, int64_t begin, int64_t count, int64_t* p
   }
 }
 
-Taps taps_of(const AxisMap& map, int64_t begin, int64_t end) {
-  Taps taps;
-  taps.first.reserve(static_cast<size_t>(end - begin) + 1);
-  if (map.kind == Kind::nearest || map.kind == Kind::nearest_exact) {
-    taps.at.resize(static_cast<size_t>(end - begin));
-    nearest_pixels(map, begin, end - begin, taps.at.data());
-    taps.weight.assign(taps.at.size(), 1);
-    for (int64_t i = begin; i < end; ++i) taps.first.push_back(i - begin + 1);
-    return taps;
-  }
-  for (int64_t i = begin; i < end; ++i) {
-    if (map.kind == Kind::identity) add(taps, i, 1);
-    if (map.kind == Kind::linear) add_linear(taps, map, i);
-    if (map.kind == Kind::cubic) add_cubic(taps, map, i);
-    if (map.kind == Kind::area) add_area(taps, map, i);
-    end_target(taps);
-  }
-  return taps;
-}
 Taps taps_of(const AxisMap& map) {
-  Taps taps = taps_of(map, 0, map.out);
+  Taps taps;
+  taps.first.reserve(static_cast<size_t>(map.out) + 1);
+  if (map.kind == Kind::nearest || map.kind == Kind::nearest_exact) {
+    taps.at.resize(static_cast<size_t>(map.out));
+    nearest_pixels(map, 0, map.out, taps.at.data());
+    taps.weight.assign(taps.at.size(), 1);
+    for (int64_t i = 0; i < map.out; ++i) taps.first.push_back(i + 1);
+  } else {
+    for (int64_t i = 0; i < map.out; ++i) {
+      if (map.kind == Kind::identity) add(taps, i, 1);
+      if (map.kind == Kind::linear) add_linear(taps, map, i);
+      if (map.kind == Kind::cubic) add_cubic(taps, map, i);
+      if (map.kind == Kind::area) add_area(taps, map, i);
+      end_target(taps);
+    }
+  }
   return map.transposed ? transposed(taps, map.in) : taps;
 }
 

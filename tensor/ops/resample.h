@@ -39,9 +39,8 @@ struct Taps {
   std::vector<double> weight;
   int64_t count(int64_t i) const { return first[static_cast<size_t>(i) + 1] - first[static_cast<size_t>(i)]; }
 };
-/// Those of all targets, or of targets [begin, end) of a map that is not transposed.
+/// Those of all targets.
 Taps taps_of(const AxisMap& map);
-Taps taps_of(const AxisMap& map, int64_t begin, int64_t end);
 
 /// Where the center of target pixel `i` of a map that is not transposed lies among the source pixels.
 inline double center_of(const AxisMap& map, int64_t i) {

@@ -196,7 +196,7 @@ void add_errors(Cases& cases) {
   cases.error<Error>(
       "rrelu bounds", [] { rrelu(ones({2}), 1, 0.5); }, "rrelu([2] f32): lower 1 is above upper 0.5");
   cases.error<Error>(
-      "gumbel_softmax tau", [] { gumbel_softmax(ones({2}), 0); }, "gumbel_softmax([2] f32): tau = 0 must be above 0");
+      "gumbel_softmax tau", [] { gumbel_softmax(ones({2}), 0); }, "gumbel_softmax([2] f32): tau = 0 must be positive");
   using Function = Tensor (*)(const Tensor&);
   const std::pair<const char*, Function> functions[] = {{"mish", mish},
                                                         {"hardswish", hardswish},

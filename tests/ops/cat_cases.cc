@@ -137,9 +137,9 @@ void add_block_diag(Cases& cases) {
 
 void add_errors(Cases& cases) {
   cases.error<Error>(
-      "cat of nothing", [] { cat({}); }, "cat(): it takes at least one tensor");
+      "cat of nothing", [] { cat({}); }, "cat(): 1 tensor or more is needed");
   cases.error<Error>(
-      "stack of nothing", [] { stack({}); }, "stack(): it takes at least one tensor");
+      "stack of nothing", [] { stack({}); }, "stack(): 1 tensor or more is needed");
   cases.error<ShapeError>(
       "cat shapes",
       [] {

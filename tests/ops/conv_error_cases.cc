@@ -63,7 +63,7 @@ void add_errors(Cases& cases) {
       [] {
         conv2d(ones({1, 1, 2, 2}), ones({1, 1, 1, 1}), {.padding = {0, -1}});
       },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): padding 0, -1 must not be negative");
+      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): padding 0, -1 must be 0 or more");
   cases.error<Error>(
       "conv2d dilation",
       [] {

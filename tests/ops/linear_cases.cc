@@ -46,7 +46,7 @@ void add_errors(Cases& cases) {
       [] {
         linear(ones({}), ones({5, 3}));
       },
-      "linear([] f32, [5, 3] f32): x must have at least one axis, its features");
+      "linear([] f32, [5, 3] f32): x must have 1 axis or more, the last of them its features");
   cases.error<DtypeError>(
       "linear bool",
       [] {

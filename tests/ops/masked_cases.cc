@@ -182,9 +182,9 @@ void add_errors(Cases& cases) {
       "masked_scatter mask", [] { masked_scatter(ones({3}), ones({3}), ones({3})); },
       "masked_scatter([3] f32, [3] f32, [3] f32): the mask is f32; it must be bool, e.g. x > 0");
   cases.error<ShapeError>(
-      "tril of a vector", [] { tril(ones({3})); }, "tril([3] f32): a matrix has at least 2 axes, not shape [3]");
+      "tril of a vector", [] { tril(ones({3})); }, "tril([3] f32): a matrix has 2 axes or more, not shape [3]");
   cases.error<ShapeError>(
-      "triu of a number", [] { triu(ones({})); }, "triu([] f32): a matrix has at least 2 axes, not shape []");
+      "triu of a number", [] { triu(ones({})); }, "triu([] f32): a matrix has 2 axes or more, not shape []");
 }
 
 }  // namespace

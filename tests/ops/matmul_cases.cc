@@ -40,7 +40,7 @@ void add_errors(Cases& cases) {
       "matmul([2, 1, 3] f32, [3, 3, 1] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
   cases.error<ShapeError>(
       "matmul scalar", [] { matmul(ones({}), ones({2})); },
-      "matmul([] f32, [2] f32): it takes tensors of at least one axis; use * for a scalar");
+      "matmul([] f32, [2] f32): it takes tensors of 1 axis or more; use * for a scalar");
   cases.error<DtypeError>(
       "matmul bool",
       [] {

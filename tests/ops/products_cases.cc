@@ -253,7 +253,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "trace of a vector", [=] { trace(v); }, "trace([3] f32): it takes a matrix, not shape [3]");
   cases.error<Error>(
-      "multi_dot of nothing", [] { multi_dot({}); }, "multi_dot(): it takes at least one matrix");
+      "multi_dot of nothing", [] { multi_dot({}); }, "multi_dot(): 1 matrix or more is needed");
   cases.error<ShapeError>(
       "multi_dot inner",
       [=] {
@@ -283,9 +283,9 @@ void add_errors(Cases& cases) {
       },
       "matrix_power([2, 2] f32): the matrix is singular");
   cases.error<ShapeError>(
-      "vander of a scalar", [=] { vander(s); }, "vander([] f32): it takes a tensor of at least one axis");
+      "vander of a scalar", [=] { vander(s); }, "vander([] f32): 1 axis or more is needed");
   cases.error<ShapeError>(
-      "vander columns", [=] { vander(v, 0); }, "vander([3] f32): it takes at least one column, not 0");
+      "vander columns", [=] { vander(v, 0); }, "vander([3] f32): 1 column or more is needed, not 0");
 }
 
 }  // namespace

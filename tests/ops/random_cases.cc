@@ -290,12 +290,12 @@ void add_errors(Cases& cases) {
       "geometric_ probability", [] { ones({2}).geometric_(1); },
       "geometric_([2] f32): the probability 1 must lie between 0 and 1, without both");
   cases.error<Error>(
-      "cauchy_ scale", [] { ones({2}).cauchy_(0, 0); }, "cauchy_([2] f32): the scale 0 must be above 0");
+      "cauchy_ scale", [] { ones({2}).cauchy_(0, 0); }, "cauchy_([2] f32): the scale 0 must be positive");
   cases.error<Error>(
       "log_normal_ deviation", [] { ones({2}).log_normal_(0, -1); },
       "log_normal_([2] f32): the standard deviation -1 must be 0 or more");
   cases.error<Error>(
-      "exponential_ rate", [] { ones({2}).exponential_(0); }, "exponential_([2] f32): the rate 0 must be above 0");
+      "exponential_ rate", [] { ones({2}).exponential_(0); }, "exponential_([2] f32): the rate 0 must be positive");
   cases.error<DtypeError>(
       "hann_window of integers", [] { hann_window(3, true, i64); },
       "hann_window(): i64 is not accepted here; it takes floating dtypes");

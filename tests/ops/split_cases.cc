@@ -96,12 +96,12 @@ void add_split_cases(Cases& cases) {
       },
       "meshgrid([2] f32, [2, 2] f32): each tensor must have one axis, not shape [2, 2]");
   cases.error<ShapeError>(
-      "meshgrid of nothing", [] { meshgrid({}); }, "meshgrid(): it takes at least one tensor");
+      "meshgrid of nothing", [] { meshgrid({}); }, "meshgrid(): 1 tensor or more is needed");
   cases.error<Error>(
       "meshgrid indexing", [] { meshgrid({ones({2})}, "yx"); },
       "meshgrid([2] f32): indexing `yx` is none of ij and xy");
   cases.error<Error>(
-      "cartesian_prod of nothing", [] { cartesian_prod({}); }, "cartesian_prod(): there must be at least one tensor");
+      "cartesian_prod of nothing", [] { cartesian_prod({}); }, "cartesian_prod(): 1 tensor or more is needed");
 }
 
 }  // namespace weft::testing

@@ -200,9 +200,9 @@ void add_errors(Cases& cases) {
       },
       "rot90([3, 3] f32): the two axes must differ, both are 0");
   cases.error<ShapeError>(
-      "fliplr rank", [] { fliplr(ones({3})); }, "fliplr([3] f32): at least 2 axes are needed, not shape [3]");
+      "fliplr rank", [] { fliplr(ones({3})); }, "fliplr([3] f32): 2 axes or more are needed, not shape [3]");
   cases.error<ShapeError>(
-      "flipud rank", [] { flipud(ones({})); }, "flipud([] f32): at least 1 axis is needed, not shape []");
+      "flipud rank", [] { flipud(ones({})); }, "flipud([] f32): 1 axis or more is needed, not shape []");
   cases.error<ShapeError>(
       "movedim counts",
       [] {

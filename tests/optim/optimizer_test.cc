@@ -23,8 +23,6 @@ namespace {
 using testing::wave;
 using Names = std::vector<std::string>;
 
-#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
-
 struct Net : nn::Module {
   nn::Linear used = register_module("used", nn::Linear(3, 2));
   nn::Linear other = register_module("other", nn::Linear(3, 2));

@@ -110,6 +110,17 @@ TEST(Rates, OfFurtherCurves) {
                   true);
 }
 
+// PyTorch's OneCycleLR(max_lr=0.3, total_steps=10, pct_start=0.5, three_phase=True): the third phase is one step.
+TEST(Rates, OfThreePhasesWhoseFirstIsHalfOfTheCycle) {
+  SGD optimizer({weight()}, {.lr = 1});
+  OneCycle schedule(optimizer,
+                    {.max_lr = 0.3, .steps = 10, .rising = 0.5, .three_phases = true, .cycle_momentum = false});
+  for (const double rate : {0.012, 0.0541766, 0.156, 0.2578234, 0.3, 0.2578234, 0.156, 0.0541766, 0.012, 1.2e-6}) {
+    EXPECT_NEAR(optimizer.lr(), rate, 1e-7) << "step " << schedule.steps();
+    schedule.step();
+  }
+}
+
 // PyTorch's OneCycleLR of total_steps 10 raises at the 11th step() as well.
 TEST(Rates, OfACycleEndAtItsLength) {
   SGD optimizer({weight()}, {.lr = 1});
@@ -320,8 +331,8 @@ TEST(Rates, RefuseBadOptions) {
   EXPECT_REFUSED(CyclicLR(o, {.max_lr = 1, .up = 0}), "CyclicLR(): up must be 1 or more, not 0");
   EXPECT_REFUSED(CyclicLR(o, {.max_lr = 1, .max_momentum = 1}),
                  "CyclicLR(): base_momentum and max_momentum must be in [0, 1), not 1");
-  EXPECT_REFUSED(OneCycle(o, {.max_lr = 1, .steps = 9, .rising = 0.5, .three_phases = true}),
-                 "OneCycle(): three phases need rising below 0.5, not 0.5");
+  EXPECT_REFUSED(OneCycle(o, {.max_lr = 1, .steps = 9, .rising = 0.6, .three_phases = true}),
+                 "OneCycle(): three phases need rising up to 0.5, not 0.6");
   EXPECT_REFUSED(SWALR(o, {}), "SWALR(): swa_lr must be positive, not 0 (was it left out?)");
   EXPECT_REFUSED(SWALR(o, {.swa_lr = 0.1, .steps = -1}), "SWALR(): steps must be 0 or more, not -1");
   EXPECT_REFUSED(ReduceOnPlateau(o, {.factor = 1}), "ReduceOnPlateau(): factor must be in [0, 1), not 1");

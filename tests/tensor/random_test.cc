@@ -11,10 +11,13 @@
 
 #include "tensor/core/error.h"
 #include "tensor/core/random_normal.h"
+#include "tests/reference/random_normal.h"
 
 namespace weft {
 namespace {
 
+using testing::reference::normal_block;
+using testing::reference::normal_element;
 using Words = std::array<uint32_t, 4>;
 
 // The vectors `philox4x32 10` of Random123's tests/kat_vectors.
@@ -117,7 +120,7 @@ TEST(Distributions, NormalsStayFiniteWhereTheUniformIsZero) {
   EXPECT_EQ(box_muller(1.0f, 0.25f)[0], 0.0f);
 }
 
-class Generator : public testing::Test {
+class Generator : public ::testing::Test {
   const RandomState before_ = random_state();
 
  protected:

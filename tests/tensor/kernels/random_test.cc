@@ -4,13 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "tensor/core/random.h"
-#include "tensor/core/random_normal.h"
 #include "tensor/ops/dropout.h"
 #include "tensor/runtime/threads.h"
+#include "tests/reference/random_normal.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {
 namespace {
+
+using reference::normal_element;
 
 constexpr RandomKey kKey{42, 1000};
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "tensor/core/half.h"
 #include "tensor/kernels/cpu/base/matrix.h"

@@ -246,4 +246,14 @@ template <class V> WEFT_SIMD V smaller(V a, V b) {
   return a < b ? a : b;
 }
 
+/// Lane by lane, whether v takes the place of the largest so far: a NaN does, and stays. V may be one value.
+template <class V> WEFT_SIMD auto takes_place(V v, V best) -> decltype(v <= best) {
+  if constexpr (std::is_arithmetic_v<V>)
+    return !(v <= best) & (best == best);
+  else
+    return ~(v <= best) & (best == best);
+}
+/// The contrary: `best` stays. Some loops (max_rows.h) are faster with a mask of this form.
+template <class V> WEFT_SIMD auto keeps(V best, V v) { return (v <= best) | (best != best); }
+
 }  // namespace weft::kernels::cpu::simd

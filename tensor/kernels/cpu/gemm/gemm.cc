@@ -180,10 +180,6 @@ template <class T> void wrapping_gemm(Matrix<const T> left, Matrix<const T> righ
   loop_gemm<U>(a, b, c, accumulate);
 }
 
-}  // namespace
-
-namespace {
-
 /// Empty products (oneDNN would divide by zero) and those of one or two columns. False where it is neither: nothing was
 /// done.
 template <class T>

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstring>
-#include <type_traits>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/matrix.h"

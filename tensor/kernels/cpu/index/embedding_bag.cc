@@ -108,14 +108,6 @@ template <class T> void sum_bags(const Bags& bags, const Operand& weight, const 
   });
 }
 
-/// Whether v takes the place of the largest so far. NaN does, and stays.
-template <class V> WEFT_SIMD auto takes_place(V v, V best) {
-  if constexpr (std::is_arithmetic_v<V>)
-    return !(v <= best) && best == best;
-  else
-    return ~(v <= best) & (best == best);
-}
-
 /// at[j] = which of `count` rows has the largest element j of `width` from `begin` on; the first of them. Elements lie
 /// `step` apart.
 template <class T>
@@ -125,7 +117,7 @@ void find_largest(const TableRows<T>& rows, int64_t count, int64_t begin, int64_
     C best = static_cast<C>(rows(0)[(begin + j) * step]);
     at[j] = 0;
     for (int64_t k = 1; k < count; ++k)
-      if (const C v = static_cast<C>(rows(k)[(begin + j) * step]); takes_place(v, best)) best = v, at[j] = k;
+      if (const C v = static_cast<C>(rows(k)[(begin + j) * step]); simd::takes_place(v, best)) best = v, at[j] = k;
   }
 }
 
@@ -150,7 +142,7 @@ void find_largest_in_registers(const TableRows<T>& rows, int64_t count, int64_t 
 #pragma GCC unroll 4
     for (int i = 0; i < K; ++i) {
       const V v = load(row + i * N);
-      const auto taken = takes_place(v, best[i]);
+      const auto taken = simd::takes_place(v, best[i]);
       best[i] = taken ? v : best[i];
       places[i] = taken ? Places{} + static_cast<std::decay_t<decltype(places[i][0])>>(k) : places[i];
     }

@@ -1,6 +1,5 @@
-// Batches of matrices (..., rows, columns): where each of them lies, who works on it, and which of them an error names.
-// Small ones are computed together, one in each lane of registers: loops over their few columns would not fill
-// one.
+// Batches of matrices (..., rows, columns): which of them an error names. Small ones are computed together, one in each
+// lane of registers: loops over their few columns would not fill one.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +21,6 @@ namespace weft::kernels::cpu {
 /// A result's vector or number `index`: results are row-major.
 template <class T> T* vector_of(const Operand& x, int64_t index) { return x.data<T>() + offset_of(x, index, 1); }
 template <class T> T& number_of(const Operand& x, int64_t index) { return x.data<T>()[offset_of(x, index, 0)]; }
-
-/// f(index) for each of `count` matrices that cost about `work` operations: in parallel, each on one thread, where
-/// there are enough of them, else one after the other with all threads.
-template <class F> void for_each_matrix(int64_t count, double work, F&& f) {
-  if (count < 2 * region_threads() && work > 1e6) {
-    for (int64_t i = 0; i < count; ++i) f(i);
-    return;
-  }
-  const int64_t grain = work > 1e5 ? 1 : 1 + static_cast<int64_t>(1e5 / (work + 1));
-  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) f(i);
-  });
-}
 
 /// Matrices of one size, one per lane: element (i, j) of each is a lane of register (i, j).
 template <class T> class LaneMatrices {

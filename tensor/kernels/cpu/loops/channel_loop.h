@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <cstdlib>
 
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/runtime/parallel.h"

@@ -2,6 +2,7 @@
 #include "tensor/ops/activation.h"
 
 #include "tensor/kernels/cpu/base/vector_functions.h"
+#include "tensor/kernels/cpu/pointwise/binary_loops.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 
 namespace weft::kernels::cpu {

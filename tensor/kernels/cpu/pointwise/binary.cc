@@ -1,9 +1,8 @@
 #include "tensor/ops/binary.h"
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
-#include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/vector_functions.h"
-#include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/kernels/cpu/pointwise/binary_loops.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -32,9 +31,6 @@ struct Power {
 
 namespace weft {
 using namespace kernels::cpu;
-
-#define WEFT_BINARY_KERNEL(Op, ...) \
-  void op::Op::cpu(const Operand& a, const Operand& b, const Operand& out) const { __VA_ARGS__; }
 
 // clang-format off
 // Of truth values: or, and.

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "tensor/kernels/cpu/base/vector_functions.h"
-#include "tensor/kernels/cpu/pointwise/unary_loops.h"
+#include "tensor/kernels/cpu/pointwise/binary_loops.h"
 #include "tensor/ops/blend.h"
 #include "tensor/ops/special.h"
 
@@ -94,31 +94,27 @@ void three_operands(const F& f, double value, const Operand& x, const Operand& a
 namespace weft {
 using namespace kernels::cpu;
 
-#define WEFT_PAIR_KERNEL(Op, ...) \
-  void op::Op::cpu(const Operand& a, const Operand& b, const Operand& out) const { __VA_ARGS__; }
+WEFT_BINARY_KERNEL(Atan2, floating_pair(kMathGrain, on_registers([](auto y, auto x) { return vmath::atan2(y, x); }), a,
+                                        b, out))
+WEFT_BINARY_KERNEL(Hypot, floating_pair(kCheapGrain, HypotOf{}, a, b, out))
+WEFT_BINARY_KERNEL(Logaddexp, floating_pair(kMathGrain, on_registers(LogaddexpOf{}), a, b, out))
+WEFT_BINARY_KERNEL(Xlogy, floating_pair(kMathGrain, on_registers(XlogyOf{}), a, b, out))
+WEFT_BINARY_KERNEL(Copysign, floating_pair(
+                                 kCheapGrain, [](auto x, auto y) { return std::copysign(x, y); }, a, b, out))
 
-WEFT_PAIR_KERNEL(Atan2,
-                 floating_pair(kMathGrain, on_registers([](auto y, auto x) { return vmath::atan2(y, x); }), a, b, out))
-WEFT_PAIR_KERNEL(Hypot, floating_pair(kCheapGrain, HypotOf{}, a, b, out))
-WEFT_PAIR_KERNEL(Logaddexp, floating_pair(kMathGrain, on_registers(LogaddexpOf{}), a, b, out))
-WEFT_PAIR_KERNEL(Xlogy, floating_pair(kMathGrain, on_registers(XlogyOf{}), a, b, out))
-WEFT_PAIR_KERNEL(Copysign, floating_pair(
-                               kCheapGrain, [](auto x, auto y) { return std::copysign(x, y); }, a, b, out))
-
-WEFT_PAIR_KERNEL(SquaredDifference, floating_pair(
-                                        kCheapGrain, [](auto x, auto y) { return (x - y) * (x - y); }, a, b, out))
-WEFT_PAIR_KERNEL(LogisticLoss, floating_pair(kMathGrain, on_registers(LogisticLossOf{}), a, b, out))
-WEFT_PAIR_KERNEL(SiluBackward, floating_pair(kMathGrain, on_registers(SiluBackwardOf{}), a, b, out))
-WEFT_PAIR_KERNEL(Huber, floating_pair(kCheapGrain, HuberOf{delta}, a, b, out))
-WEFT_PAIR_KERNEL(Lerp, weight < 0.5
-                           ? floating_pair(
-                                 kCheapGrain,
-                                 [w = weight](auto x, auto y) { return x + (y - x) * static_cast<decltype(x)>(w); }, a,
-                                 b, out)
-                           : floating_pair(
-                                 kCheapGrain,
-                                 [w = 1 - weight](auto x, auto y) { return y - (y - x) * static_cast<decltype(x)>(w); },
-                                 a, b, out))
+WEFT_BINARY_KERNEL(SquaredDifference, floating_pair(
+                                          kCheapGrain, [](auto x, auto y) { return (x - y) * (x - y); }, a, b, out))
+WEFT_BINARY_KERNEL(LogisticLoss, floating_pair(kMathGrain, on_registers(LogisticLossOf{}), a, b, out))
+WEFT_BINARY_KERNEL(SiluBackward, floating_pair(kMathGrain, on_registers(SiluBackwardOf{}), a, b, out))
+WEFT_BINARY_KERNEL(Huber, floating_pair(kCheapGrain, HuberOf{delta}, a, b, out))
+WEFT_BINARY_KERNEL(
+    Lerp, weight < 0.5
+              ? floating_pair(
+                    kCheapGrain, [w = weight](auto x, auto y) { return x + (y - x) * static_cast<decltype(x)>(w); }, a,
+                    b, out)
+              : floating_pair(
+                    kCheapGrain, [w = 1 - weight](auto x, auto y) { return y - (y - x) * static_cast<decltype(x)>(w); },
+                    a, b, out))
 
 void op::LerpBy::cpu(const Operand& a, const Operand& b, const Operand& weight, const Operand& out) const {
   visit_floating(out.dtype, [&]<class T>() {

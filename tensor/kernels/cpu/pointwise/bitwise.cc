@@ -1,6 +1,5 @@
 // Bits of integers and bool, and shifts.
-#include "tensor/kernels/cpu/base/dispatch.h"
-#include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/kernels/cpu/pointwise/binary_loops.h"
 #include "tensor/ops/binary.h"
 
 namespace weft::kernels::cpu {
@@ -37,15 +36,12 @@ struct Right {
 namespace weft {
 using namespace kernels::cpu;
 
-#define WEFT_BITS_KERNEL(Op, ...) \
-  void op::Op::cpu(const Operand& a, const Operand& b, const Operand& out) const { __VA_ARGS__; }
-
 // clang-format off
-WEFT_BITS_KERNEL(BitwiseAnd, bits([]<class T>(T x, T y) { return static_cast<T>(x & y); }, a, b, out))
-WEFT_BITS_KERNEL(BitwiseOr, bits([]<class T>(T x, T y) { return static_cast<T>(x | y); }, a, b, out))
-WEFT_BITS_KERNEL(BitwiseXor, bits([]<class T>(T x, T y) { return static_cast<T>(x ^ y); }, a, b, out))
-WEFT_BITS_KERNEL(BitwiseLeftShift, shift(Left{}, a, b, out))
-WEFT_BITS_KERNEL(BitwiseRightShift, shift(Right{}, a, b, out))
+WEFT_BINARY_KERNEL(BitwiseAnd, bits([]<class T>(T x, T y) { return static_cast<T>(x & y); }, a, b, out))
+WEFT_BINARY_KERNEL(BitwiseOr, bits([]<class T>(T x, T y) { return static_cast<T>(x | y); }, a, b, out))
+WEFT_BINARY_KERNEL(BitwiseXor, bits([]<class T>(T x, T y) { return static_cast<T>(x ^ y); }, a, b, out))
+WEFT_BINARY_KERNEL(BitwiseLeftShift, shift(Left{}, a, b, out))
+WEFT_BINARY_KERNEL(BitwiseRightShift, shift(Right{}, a, b, out))
 // clang-format on
 
 }  // namespace weft

@@ -146,7 +146,8 @@ template <int digits> struct Uniform {
   }
 };
 
-// Two normals from two numbers (Box and Muller), in the layout of normal_block.
+// Two normals from two numbers (Box and Muller). All 32 bits go into the radius, so that the tail reaches 6.8; the half
+// keeps the logarithm's argument above 0.
 void box_muller_rows(const uint32_t* radius_bits, const uint32_t* angle_bits, float* a, float* b) {
 #pragma omp simd
   for (int64_t i = 0; i < kBlocks; ++i) {
@@ -309,8 +310,7 @@ void uniform(RandomKey key, const Operand& out) {
   }
 }
 
-// bf16 and f16 are rounded from float. In f32 the last bits differ from `normal_block`, which uses the C library's
-// functions.
+// bf16 and f16 are rounded from f32, which is computed with weft's functions; f64 is computed with the C library's.
 void normal(RandomKey key, const Operand& out) {
   if (out.dtype == DType::f64)
     return fill_from<double>(Pairs{[key](uint64_t i) { return normal_block_f64(key, i); }}, out);

@@ -1,8 +1,7 @@
 // Arithmetic of a tensor with a number.
 #include "tensor/kernels/cpu/base/arithmetic.h"
-#include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/vector_functions.h"
-#include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/kernels/cpu/pointwise/unary_loops.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/unary.h"
 
@@ -64,17 +63,14 @@ void pow_scalar(const Operand& x, const Scalar& value, const Operand& out) {
 namespace weft {
 using namespace kernels::cpu;
 
-#define WEFT_SCALAR_KERNEL(Op, ...) \
-  void op::Op::cpu(const Operand& x, const Operand& out) const { __VA_ARGS__; }
-
 // clang-format off
-WEFT_SCALAR_KERNEL(AddScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_add(e, v); }, x, value, out))
-WEFT_SCALAR_KERNEL(RsubScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_sub(v, e); }, x, value, out))
-WEFT_SCALAR_KERNEL(MulScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_mul(e, v); }, x, value, out))
-WEFT_SCALAR_KERNEL(DivScalar, floating([](auto e, auto v) { return e / v; }, x, value, out))
-WEFT_SCALAR_KERNEL(RdivScalar, floating([](auto e, auto v) { return v / e; }, x, value, out))
-WEFT_SCALAR_KERNEL(PowScalar, pow_scalar(x, value, out))
-WEFT_SCALAR_KERNEL(RpowScalar, powers<true>(x, value, out))
+WEFT_UNARY_KERNEL(AddScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_add(e, v); }, x, value, out))
+WEFT_UNARY_KERNEL(RsubScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_sub(v, e); }, x, value, out))
+WEFT_UNARY_KERNEL(MulScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_mul(e, v); }, x, value, out))
+WEFT_UNARY_KERNEL(DivScalar, floating([](auto e, auto v) { return e / v; }, x, value, out))
+WEFT_UNARY_KERNEL(RdivScalar, floating([](auto e, auto v) { return v / e; }, x, value, out))
+WEFT_UNARY_KERNEL(PowScalar, pow_scalar(x, value, out))
+WEFT_UNARY_KERNEL(RpowScalar, powers<true>(x, value, out))
 // clang-format on
 
 }  // namespace weft

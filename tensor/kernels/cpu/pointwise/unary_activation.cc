@@ -1,6 +1,7 @@
 // Activations and their gradients.
 #include "tensor/kernels/cpu/base/normal_segments.h"
 #include "tensor/kernels/cpu/base/vector_math.h"
+#include "tensor/kernels/cpu/pointwise/binary_loops.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 #include "tensor/ops/unary.h"
 

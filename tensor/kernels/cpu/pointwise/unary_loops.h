@@ -23,10 +23,5 @@ template <class F> void number(const F& f, const Operand& x, const Operand& out)
 template <class F> void predicate(const F& f, const Operand& x, const Operand& out) {
   visit_dtype(x.dtype, [&]<class T>() { elementwise<bool, T>(kCheapGrain, f, out, x); });
 }
-/// Two floating operands of one dtype.
-template <class F>
-void floating_pair(int64_t grain, const F& f, const Operand& a, const Operand& b, const Operand& out) {
-  visit_floating(a.dtype, [&]<class T>() { elementwise<T, T, T>(grain, f, out, a, b); });
-}
 
 }  // namespace weft::kernels::cpu

@@ -114,7 +114,7 @@ template <class T, bool kLargest> class LaneSearch {
       at = take ? here : at;
     }
     if constexpr (std::is_floating_point_v<T>) {
-      const T total = simd::fold_lanes<Plus, T, N>(sum);
+      const T total = simd::fold_lanes<Add, T, N>(sum);
       if (total != total) return -1;
     }
     const T extreme = simd::fold_lanes<ExtremeOp<T, kLargest>, T, N>(best);
@@ -122,9 +122,6 @@ template <class T, bool kLargest> class LaneSearch {
         best == simd::splat<T>(extreme) ? at : simd::splat<Index>(std::numeric_limits<Index>::max());
     return simd::fold_lanes<ExtremeOp<Index, false>, Index, N>(candidates);
   }
-  struct Plus {
-    template <class V> static V combine(V a, V b) { return a + b; }
-  };
 
   Values best_[kStep], sum_[kStep];
   Positions step_[kStep];

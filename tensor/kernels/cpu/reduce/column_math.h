@@ -2,6 +2,7 @@
 // many rows as it has lanes, and every row has a lane to itself. So nothing is copied and no row is too short.
 #pragma once
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/reduce/row_math.h"
@@ -22,7 +23,7 @@ template <class T> bool in_columns(const RowView& x, const RowView& y) {
 /// f(first row, count) on all rows; the rows of one call are interleaved, a register of them or fewer.
 template <class T, class F> void for_columns(const RowView& view, const F& f) {
   constexpr int kWidth = simd::kLanes<Compute<T>>;
-  const int64_t side = view.outer.inner().size, blocks = (side + kWidth - 1) / kWidth;
+  const int64_t side = view.outer.inner().size, blocks = ceil_div(side, kWidth);
   parallel_for(view.count() / side * blocks, row_grain(view.length() * kWidth), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t at = i % blocks * kWidth, row = i / blocks * side + at;
@@ -64,7 +65,7 @@ template <class C> struct NarrowRows {
   static constexpr int kWidth = simd::kLanes<C>, kParts = kNarrowRow<C> / kWidth;
   simd::Vec<C> parts[kParts][kWidth];
 
-  explicit NarrowRows(int64_t length) : length_(length), used_((length + kWidth - 1) / kWidth) {}
+  explicit NarrowRows(int64_t length) : length_(length), used_(ceil_div(length, kWidth)) {}
   C* columns() { return reinterpret_cast<C*>(parts); }
   template <class Reader> void read(Reader& reader, int64_t count) {
     for (int64_t k = 0; k < count; ++k, reader.next()) {

@@ -51,7 +51,7 @@ template <class Policy> void combine_tree(typename Policy::Partial* partials, in
 inline constexpr int64_t kMaxPartial = 24;
 
 /// Rows of fewer elements are folded as columns by policies that have dense_rows().
-inline constexpr int64_t kShortRow = 24;
+inline constexpr int64_t kFoldedAsColumns = 24;
 /// Rows up to this long that follow each other are transposed by shuffles.
 inline constexpr int64_t kShortDenseRow = 4;
 
@@ -96,7 +96,7 @@ template <class Policy, class T, class Finish> class FoldingOf final : public Fo
   };
   /// Bytes are transposed one by one: a row of them takes one masked load.
   static constexpr int64_t kShortest =
-      simd::kMasksBytes && sizeof(T) == 1 && sizeof(Partial) == 1 ? kShortDenseRow + 1 : kShortRow;
+      simd::kMasksBytes && sizeof(T) == 1 && sizeof(Partial) == 1 ? kShortDenseRow + 1 : kFoldedAsColumns;
 
   FoldingOf(const T* x, const Policy& policy, const Finish& finish)
       : Folding(sizeof(Partial), Policy::kPasses, kDenseRows ? kShortest : detail::kShort),

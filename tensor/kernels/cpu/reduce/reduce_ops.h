@@ -1,7 +1,6 @@
 // What reductions fold: the Ops of reduce_block.h and the policy of those that need one pass.
 #pragma once
 
-#include <cmath>
 #include <limits>
 #include <type_traits>
 

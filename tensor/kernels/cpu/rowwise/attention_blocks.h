@@ -1,7 +1,6 @@
 // What the forms of attention share: blocks of rows, masks, softmax of a row, dropout.
 #pragma once
 
-#include <cmath>
 #include <limits>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"

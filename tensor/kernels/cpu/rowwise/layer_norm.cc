@@ -133,17 +133,6 @@ void row_gradient(const T* g, const T* x, const C* w, int64_t n, C mean, C rstd,
   });
 }
 
-void write_row(const double* values, int64_t length, const Operand& out) {
-  if (!out.defined()) return;
-  visit_floating(out.dtype, [&]<class T>() {
-    const RowView view(out, 0, out.rank() - 1);
-    RowWriter<T> writer(view, 0, 1);
-    Compute<T>* row = writer.row();
-    for (int64_t j = 0; j < length; ++j) row[j] = static_cast<Compute<T>>(values[j]);
-    writer.next();
-  });
-}
-
 template <class T>
 void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const Operand& weight, const Operand& mean,
               const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) {
@@ -184,8 +173,8 @@ void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const 
   for_row_ranges<T>(blocks, std::max<int64_t>(1, row_grain(length) / group), run, g_rows, x_rows, to);
   if (!parameters) return;
   combine_tree<OnePass<SumOp<double>>>(sums.data(), blocks, width);
-  write_row(sums.data(), length, dweight);
-  write_row(sums.data() + length, length, dbias);
+  if (dweight.defined()) write_small(sums.data(), dweight);
+  if (dbias.defined()) write_small(sums.data() + length, dbias);
 }
 
 }  // namespace

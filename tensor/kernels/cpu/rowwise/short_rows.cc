@@ -107,7 +107,7 @@ template <class T> class RowGroup {
       for (int lane = 0; lane < kRows; ++lane) elements_[j][lane] = rows.at(lane, j);
   }
   void sort(const SortNetwork& network) {
-    Records records[kShortRow];
+    Records records[kShortRowSorted];
     Words nan{};
     for (int j = 0; j < length_; ++j) {
       const Words keys = keys_of(elements_[j]);
@@ -150,8 +150,8 @@ template <class T> class RowGroup {
 
   int length_;
   uint64_t flip_;
-  T elements_[kShortRow][kRows] = {};
-  uint64_t places_[kShortRow][kRows];
+  T elements_[kShortRowSorted][kRows] = {};
+  uint64_t places_[kShortRowSorted][kRows];
   uint64_t nan_[kRows];
 };
 

@@ -27,7 +27,7 @@ void sort_rows(const Operand& x, int64_t axis, bool descending, const Operand& v
 }  // namespace
 
 void sort_into(const Operand& x, int64_t axis, bool descending, const Operand& values, const Operand& indices) {
-  if (x.size(axis) <= kShortRow) return choose_from_short_rows(x, axis, descending, values, indices, {});
+  if (x.size(axis) <= kShortRowSorted) return choose_from_short_rows(x, axis, descending, values, indices, {});
   visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() { sort_rows<T, Record>(x, axis, descending, values, indices); });
   });

@@ -17,14 +17,6 @@ inline AxisWindows windows_of(const ConvShape& s, int axis) {
   return {s.kernel[axis], s.stride[axis], s.padding[axis], s.dilation[axis]};
 }
 
-/// Calls f(tap, the weight's element of channel 0) for each element of the window.
-template <class F> void for_each_tap(const ConvShape& s, const WeightStrides& strides, F&& f) {
-  int64_t tap = 0;
-  for (int64_t a = 0; a < s.kernel[0]; ++a)
-    for (int64_t b = 0; b < s.kernel[1]; ++b)
-      for (int64_t c = 0; c < s.kernel[2]; ++c, ++tap) f(tap, a * strides[2] + b * strides[3] + c * strides[4]);
-}
-
 /// Pixels of a line with the same taps. Pixel i < count lies at `to` + i `to_step`; its tap j < taps, element
 /// `tap` + j `tap_step` of the window, connects it with `from` + i `from_step` + j `at_step` of the other side's line.
 struct Run {

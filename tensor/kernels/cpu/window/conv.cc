@@ -10,6 +10,7 @@
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/kernels/cpu/window/conv_choice.h"
 #include "tensor/kernels/cpu/window/conv_operands.h"
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
@@ -25,15 +26,11 @@ namespace {
 /// What a bias is added in.
 template <class T> using BiasOf = Compute<T>;
 
-/// out = bias or zeros where there is nothing to sum.
-template <class S> void fill(const Operand& out, const Operand& bias = {}) {
-  for (int64_t n = 0; n < out.size(0); ++n)
-    for (int64_t c = 0; c < out.size(1); ++c)
-      for (int64_t d = 0; d < out.size(2); ++d)
-        for (int64_t h = 0; h < out.size(3); ++h)
-          for (int64_t w = 0; w < out.size(4); ++w)
-            out.data<S>()[n * out.stride(0) + c * out.stride(1) + d * out.stride(2) + h * out.stride(3) +
-                          w * out.stride(4)] = bias.defined() ? bias.data<S>()[c * bias.stride(0)] : S{};
+/// out (N, C, D, H, W) = bias, or zeros: there is nothing to sum.
+void fill_with(const Operand& out, const Operand& bias) {
+  if (!bias.defined()) return fill(out, 0);
+  const View everywhere = bias.view->unsqueeze(1).unsqueeze(2).unsqueeze(3).broadcast(out.shape());
+  copy(bias.with(everywhere), out);
 }
 
 /// Convolutions that oneDNN's bf16 kernels take twice as long for as f32's kernels do with both conversions: groups of
@@ -120,8 +117,8 @@ bool prefers_flipped(const ConvShape& s) {
   return s.taps() > 1;
 }
 
-/// A convolution of stride 1 as the gradient of the data of another one: that with the window turned round, and with
-/// channels and filters of every group exchanged.
+/// A convolution of stride 1 as the gradient of the data of another one: that with the window rotated by 180 degrees,
+/// and with channels and filters of every group exchanged.
 template <class T>
 bool flipped_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const BiasOf<T>* bias,
                      T* out) {
@@ -226,13 +223,6 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
 
 }  // namespace
 
-bool is_channels_last(const Operand& x) {
-  const Strides wanted = channels_last_strides(x.shape());
-  for (int64_t i = 0; i < 5; ++i)
-    if (x.size(i) != 1 && x.stride(i) != wanted[static_cast<size_t>(i)]) return false;
-  return true;
-}
-
 }  // namespace weft::kernels::cpu
 
 namespace weft {
@@ -245,7 +235,7 @@ using namespace kernels::cpu;
 void op::Conv::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);
   ConvShape s = shape_of(*x5, *weight5, *out5, options);
-  if (s.is_empty()) return visit_floating(out.dtype, [&]<class S>() { fill<S>(*out5, bias); });
+  if (s.is_empty()) return fill_with(*out5, bias);
   const ReadImages images(*x5, s);
   visit_computed(out.dtype, s, [&]<class S, class T>() {
     const ImageIn<S, T> in(*images);
@@ -263,7 +253,7 @@ void op::Conv::cpu(const Operand& x, const Operand& weight, const Operand& bias,
 void op::ConvBackwardData::cpu(const Operand& g, const Operand& weight, const Operand& out) const {
   const FiveAxes g5(g), weight5(weight), out5(out);
   const ConvShape s = shape_of(*out5, *weight5, *g5, options);
-  if (s.is_empty()) return visit_floating(out.dtype, [&]<class S>() { fill<S>(*out5); });
+  if (s.is_empty()) return fill(*out5, 0);
   visit_computed(out.dtype, s, [&]<class S, class T>() {
     const ImageIn<S, T> in(*g5);
     const WeightIn<S, T> w(*weight5);
@@ -277,7 +267,7 @@ void op::ConvBackwardData::cpu(const Operand& g, const Operand& weight, const Op
 void op::ConvBackwardWeights::cpu(const Operand& x, const Operand& g, const Operand& out) const {
   const FiveAxes x5(x), g5(g), out5(out);
   ConvShape s = shape_of(*x5, *out5, *g5, options);
-  if (s.is_empty()) return visit_floating(out.dtype, [&]<class S>() { fill<S>(*out5); });
+  if (s.is_empty()) return fill(*out5, 0);
   const ReadImages images(*x5, s);
   visit_computed(out.dtype, s, [&]<class S, class T>() {
     const ImageIn<S, T> in(*images), grad(*g5);

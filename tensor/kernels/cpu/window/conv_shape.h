@@ -40,6 +40,14 @@ struct ConvShape : ConvOptions {
 /// Strides of a weight under its logical (O, C / groups, kd, kh, kw) shape.
 using WeightStrides = std::array<int64_t, 5>;
 
+/// Calls f(tap, the weight's element of the first filter and channel) for each element of the window.
+template <class F> void for_each_weight_tap(const ConvShape& s, const WeightStrides& strides, F&& f) {
+  int64_t tap = 0;
+  for (int64_t a = 0; a < s.kernel[0]; ++a)
+    for (int64_t b = 0; b < s.kernel[1]; ++b)
+      for (int64_t c = 0; c < s.kernel[2]; ++c, ++tap) f(tap, a * strides[2] + b * strides[3] + c * strides[4]);
+}
+
 /// What a convolution computes of its results before it writes them: relu(y scale + shift + residual), without the
 /// parts that are null, and relu only where it is set. scale and shift have a value for each filter; the residual has
 /// the layout of y.
@@ -73,8 +81,13 @@ class FiveAxes {
   Operand operand_;
 };
 
-/// True where strides are channels-last without gaps; strides of axes of size 1 do not count.
-bool is_channels_last(const Operand& x);
+/// Whether strides are channels-last without gaps; strides of axes of size 1 do not count.
+inline bool is_channels_last(const Operand& x) {
+  const Strides wanted = channels_last_strides(x.shape());
+  for (int64_t i = 0; i < 5; ++i)
+    if (x.size(i) != 1 && x.stride(i) != wanted[static_cast<size_t>(i)]) return false;
+  return true;
+}
 
 /// Whether a and b lay out `shape` in the same order without gaps; strides of axes of size 1 do not count.
 inline bool same_dense_order(const Strides& a, const Strides& b, const Shape& shape) {
@@ -91,14 +104,8 @@ inline bool same_dense_order(const Strides& a, const Strides& b, const Shape& sh
 template <class From, class To>
 void copy_image(const From* from, const Strides& from_strides, To* to, const Strides& to_strides, const Shape& shape) {
   if (same_dense_order(from_strides, to_strides, shape))
-    return parallel_for(checked_numel(shape), 32768, [&](int64_t begin, int64_t end) {
-      if constexpr (std::is_same_v<From, To>)
-        std::copy_n(from + begin, end - begin, to + begin);
-      else if constexpr (is_half<From>)
-        widen(from + begin, to + begin, end - begin);
-      else
-        narrow(from + begin, to + begin, end - begin);
-    });
+    return parallel_for(checked_numel(shape), 32768,
+                        [&](int64_t begin, int64_t end) { copy_run(from + begin, to + begin, end - begin); });
   const int64_t batch = shape[0], channels = shape[1];
   int64_t depth = shape[2], height = shape[3], width = shape[4];
   if (batch * depth > 1 && from_strides[3] == width * from_strides[4] && to_strides[3] == width * to_strides[4])

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/window/channel_walk.h"
 
 namespace weft::kernels::cpu {
@@ -12,13 +13,13 @@ namespace {
 /// A value for every element of the window and every channel, a cache line of channels after the other: (lines, taps,
 /// channels of a line). Rows of the weight, one size apart, would compete for the same cache sets.
 template <class T> int64_t packed_size(const ConvShape& s) {
-  return (s.channels + kChannels<T> - 1) / kChannels<T> * kChannels<T> * s.taps();
+  return ceil_div(s.channels, kChannels<T>) * kChannels<T> * s.taps();
 }
 template <class T> int64_t packed_at(const ConvShape& s, int64_t tap, int64_t c) {
   return (c / kChannels<T> * s.taps() + tap) * kChannels<T> + c % kChannels<T>;
 }
 template <class T> void pack(const ConvShape& s, const T* weight, const WeightStrides& strides, T* packed) {
-  for_each_tap(s, strides, [&](int64_t tap, int64_t at) {
+  for_each_weight_tap(s, strides, [&](int64_t tap, int64_t at) {
     for (int64_t c = 0; c < s.channels; ++c) packed[packed_at<T>(s, tap, c)] = weight[at + c * strides[0]];
   });
 }
@@ -201,7 +202,7 @@ void depthwise_conv_backward_weights(const ConvShape& s, const T* x, const T* gr
       s, walk.parts(), packed_size<T>(s),
       [&](int64_t begin, int64_t end, T* sums) { weight_sums.add(walk, begin, end, sums); },
       [&](const T* total) {
-        for_each_tap(s, strides, [&](int64_t tap, int64_t at) {
+        for_each_weight_tap(s, strides, [&](int64_t tap, int64_t at) {
           for (int64_t c = 0; c < s.channels; ++c) grad_weight[at + c * strides[0]] = total[packed_at<T>(s, tap, c)];
         });
       });

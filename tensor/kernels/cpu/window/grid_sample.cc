@@ -35,7 +35,7 @@ template <class F> void for_point_blocks(int64_t images, int64_t points, const F
 /// y (points, C) of the points [first, end) of an image x (pixels, C).
 template <class T>
 void sample_points(const Sampling<T>& s, const T* x, const T* coordinates, int64_t first, int64_t end, T* y) {
-  constexpr int64_t kBlock = Sampling<T>::kBlock;
+  constexpr int64_t kBlock = Sampling<T>::kSquares;
   typename Sampling<T>::Squares squares;
   for (int64_t p = first; p < end; ++p) {
     const int64_t k = (p - first) % kBlock;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/window/grid_sample_taps.h"
@@ -73,7 +74,7 @@ template <int K, int D, class T, class F>
 void for_narrow_blocks(const Sampling<T>& s, const T* coordinates, const Operand& x, const F& f) {
   using Block = Pixels<T, K, D>;
   constexpr int64_t kGrain = 2048, kBlock = Block::kBlock;
-  const int64_t blocks = (s.points + kBlock - 1) / kBlock;
+  const int64_t blocks = ceil_div(s.points, kBlock);
   const int64_t grain = std::max<int64_t>(1, kGrain / kBlock / std::max<int64_t>(1, s.channels));
   parallel_for(x.size(0) * blocks, grain, [&](int64_t begin, int64_t end) {
     Block pixels;

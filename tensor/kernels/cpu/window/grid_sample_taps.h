@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "tensor/core/interpolation.h"
 #include "tensor/core/operand.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/ops/grid_sample.h"
@@ -129,7 +130,7 @@ template <class T> class Axis {
       }
     };
     if (options_.padding == GridPadding::reflection) move([axis](const auto& c) { return axis.reflected(c); });
-    if (options_.padding != GridPadding::zeros) move([axis](const auto& c) { return axis.inside(c); });
+    if (options_.padding != GridPadding::zeros) move([axis](const auto& c) { return axis.clamped(c); });
   }
 
   [[gnu::always_inline]] Coordinate<T> in_pixels(T value) const {
@@ -137,15 +138,16 @@ template <class T> class Axis {
     return {(value + 1) * scale - (options_.align_corners ? T(0) : T(0.5)), scale};
   }
 
-  /// Cubic convolution (Keys, 1981) with a = -0.75: weights at distances below 1, and from 1 to 2.
-  template <class V> static V inner(V t) { return (t * T(1.25) - T(2.25)) * t * t + 1; }
-  template <class V> static V outer(V t) { return ((t * T(-0.75) + T(3.75)) * t - 6) * t + 3; }
+  /// Derivatives of the weights of cubic convolution.
   template <class V> static V inner_slope(V t) { return (t * T(3.75) - T(4.5)) * t; }
   template <class V> static V outer_slope(V t) { return (t * T(-2.25) + T(7.5)) * t - 6; }
   /// Of the four pixels around a point that lies `t` beyond the second one: the weight of the one at `side`, and its
   /// derivative by t.
   template <class V> static V cubic_weight(int side, V t) {
-    return side == 0 ? outer(t + 1) : side == 1 ? inner(t) : side == 2 ? inner(1 - t) : outer(2 - t);
+    return side == 0   ? cubic_outer(t + 1)
+           : side == 1 ? cubic_inner(t)
+           : side == 2 ? cubic_inner(1 - t)
+                       : cubic_outer(2 - t);
   }
   template <class V> static V cubic_slope(int side, V t) {
     return side == 0   ? outer_slope(t + 1)
@@ -173,12 +175,12 @@ template <class T> class Axis {
   /// The coordinate brought into the image as the padding says.
   [[gnu::always_inline]] Coordinate<T> padded(const Coordinate<T>& coordinate) const {
     if (options_.padding == GridPadding::zeros) return coordinate;
-    return inside(options_.padding == GridPadding::reflection ? reflected(coordinate) : coordinate);
+    return clamped(options_.padding == GridPadding::reflection ? reflected(coordinate) : coordinate);
   }
 
   /// The nearest one in the image. Its derivative is 0 from the outer pixels on (PyTorch's convention): the next pixel
   /// is not read. Without branches, as reflected(): registers hold many.
-  [[gnu::always_inline]] Coordinate<T> inside(const Coordinate<T>& coordinate) const {
+  [[gnu::always_inline]] Coordinate<T> clamped(const Coordinate<T>& coordinate) const {
     const T at = coordinate.at;
     const bool moves = (at > 0) & (at < last_);
     return {at < 0 ? T(0) : at > last_ ? last_ : at, moves ? coordinate.slope : T(0)};
@@ -244,13 +246,13 @@ template <class T> class Sampling {
         }
   }
 
-  /// The points [0, count), kBlock at most, that read a square of four pixels: where inside[k], it begins at pixel
+  /// The points [0, count), kSquares at most, that read a square of four pixels: where inside[k], it begins at pixel
   /// first[k], and parts are the weights of its second column and row. None where the mode is another.
-  static constexpr int64_t kBlock = 64;
+  static constexpr int64_t kSquares = 64;
   struct Squares {
-    bool inside[kBlock];
-    int64_t first[kBlock];
-    T column_part[kBlock], row_part[kBlock];
+    bool inside[kSquares];
+    int64_t first[kSquares];
+    T column_part[kSquares], row_part[kSquares];
   };
   void squares(const T* coordinates, int64_t count, Squares& out) const {
     if (!is_plane_) return std::fill_n(out.inside, count, false), void();
@@ -269,8 +271,8 @@ template <class T> class Sampling {
     weight[0] = (1 - h) * (1 - w), weight[1] = (1 - h) * w, weight[2] = h * (1 - w), weight[3] = h * w;
   }
 
-  /// The neighbors of `count` points, kBlock at most, by column, by row and, of a volume, by plane (D of these, or 1 of
-  /// an image), in images whose pixels lie so.
+  /// The neighbors of `count` points, at most Neighbors<T, K>::kBlock, by column, by row and, of a volume, by plane (D
+  /// of these, or 1 of an image), in images whose pixels lie so.
   template <int K, int D>
   void neighbors(const T* coordinates, int64_t count, const PixelSteps& steps, Neighbors<T, K>& columns,
                  Neighbors<T, K>& rows, Neighbors<T, D>& planes) const {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/kernels/cpu/window/channel_walk.h"
 
@@ -39,13 +40,11 @@ template <int kGroup, class F> WEFT_SIMD void each_turn(Lanes v, const F& f) {
 
 /// The weight as factors of registers: (registers of channels, taps, turns, lanes). `to_inputs`: lanes are input
 /// channels, else filters.
-int64_t factors_of(const ConvShape& s) {
-  return (s.channels + kLanes - 1) / kLanes * kLanes * s.taps() * s.group_channels();
-}
+int64_t factors_of(const ConvShape& s) { return ceil_div(s.channels, kLanes) * kLanes * s.taps() * s.group_channels(); }
 /// f(place among the factors, place in the weight).
 template <class F> void each_factor(const ConvShape& s, const WeightStrides& strides, bool to_inputs, const F& f) {
   const int64_t group = s.group_channels(), taps = s.taps();
-  for_each_tap(s, strides, [&](int64_t tap, int64_t at) {
+  for_each_weight_tap(s, strides, [&](int64_t tap, int64_t at) {
     for (int64_t c = 0; c < s.channels; ++c)
       for (int64_t turn = 0; turn < group; ++turn) {
         const int64_t own = c % group, other = rotated_channel(own, turn, group), first = c - own;

@@ -97,8 +97,8 @@ template <class F> void for_each_tap_line(const ConvShape& s, int64_t line, F&& 
           f(tap, int64_t{0}, int64_t{0}, int64_t{0});
           continue;
         }
-        const int64_t begin = std::clamp<int64_t>(internal::ceil_divide(-w, s.stride[2]), 0, s.out[2]);
-        const int64_t end = std::clamp(internal::ceil_divide(s.in[2] - w, s.stride[2]), begin, s.out[2]);
+        const int64_t begin = std::clamp<int64_t>(internal::divide_up(-w, s.stride[2]), 0, s.out[2]);
+        const int64_t end = std::clamp(internal::divide_up(s.in[2] - w, s.stride[2]), begin, s.out[2]);
         const int64_t first = begin == end ? 0 : ((n * s.in[0] + d) * s.in[1] + h) * s.in[2] + w + begin * s.stride[2];
         f(tap, first, begin, end);
       }
@@ -147,21 +147,18 @@ void add_taps(const ConvShape& s, const T* columns, int64_t group, int64_t begin
   });
 }
 
-/// The weight of a group as a matrix (taps * channels, filters), rows in the order of the windows; tap by tap.
-template <class T, class F>
-void for_each_weight_tap(const ConvShape& s, T* weight, const WeightStrides& strides, int64_t group, F&& f) {
-  weight += group * s.group_filters() * strides[0];
-  int64_t tap = 0;
-  for (int64_t a = 0; a < s.kernel[0]; ++a)
-    for (int64_t b = 0; b < s.kernel[1]; ++b)
-      for (int64_t c = 0; c < s.kernel[2]; ++c, ++tap)
-        f(tap, Matrix<T>{weight + a * strides[2] + b * strides[3] + c * strides[4], s.group_channels(),
-                         s.group_filters(), strides[1], strides[0]});
+/// The tap of a group's weight that is `at` elements from its first one: (channels, filters).
+template <class T>
+Matrix<T> weight_tap(const ConvShape& s, T* weight, const WeightStrides& strides, int64_t group, int64_t at) {
+  return {weight + group * s.group_filters() * strides[0] + at, s.group_channels(), s.group_filters(), strides[1],
+          strides[0]};
 }
 
+/// The weight of a group as a matrix (taps * channels, filters), rows in the order of the windows.
 template <class T>
 void pack_weight(const ConvShape& s, const T* weight, const WeightStrides& strides, int64_t group, T* packed) {
-  for_each_weight_tap(s, weight, strides, group, [&](int64_t tap, Matrix<const T> m) {
+  for_each_weight_tap(s, strides, [&](int64_t tap, int64_t at) {
+    const Matrix<const T> m = weight_tap(s, weight, strides, group, at);
     copy_matrix<T, T>(m, row_major(packed + tap * m.rows * m.columns, m.rows, m.columns));
   });
 }
@@ -264,7 +261,8 @@ void product_conv_backward_weights(const ConvShape& s, const T* x, const T* grad
     for_each_piece(s, x, g, [&](Matrix<const T> windows, int64_t begin, int64_t end) {
       gemm<T>(windows.transposed(), out_lines(s, grad, g, begin, end), sum, begin > 0);
     });
-    for_each_weight_tap(s, grad_weight, strides, g, [&](int64_t tap, Matrix<T> out) {
+    for_each_weight_tap(s, strides, [&](int64_t tap, int64_t at) {
+      const Matrix<T> out = weight_tap(s, grad_weight, strides, g, at);
       copy_matrix<T, T>(sum.block(tap * out.rows, 0, out.rows, out.columns), out);
     });
   }

@@ -20,15 +20,17 @@ template <class T> struct TapsIn {
   Taps taps;
   std::vector<T> weight;
   int64_t most = 0;    // taps of one target
-  bool same = true;    // targets are the source's pixels
+  bool same = false;   // targets are the source's pixels
   bool filled = true;  // every target has a tap
 
-  explicit TapsIn(const AxisMap& map) : TapsIn(taps_of(map), 0, map.target()) {
-    same = same && map.source() == map.target();
-  }
-  /// Of targets [begin, end) of a map that is not transposed.
-  TapsIn(const AxisMap& map, int64_t begin, int64_t end) : TapsIn(taps_of(map, begin, end), begin, end) {
-    same = same && begin == 0 && map.source() == map.target() && end == map.target();
+  TapsIn() = default;
+  explicit TapsIn(const AxisMap& map)
+      : taps(taps_of(map)), weight(taps.weight.begin(), taps.weight.end()), same(map.source() == map.target()) {
+    for (int64_t i = 0; i < map.target(); ++i) {
+      most = std::max(most, taps.count(i));
+      filled = filled && taps.count(i) > 0;
+      same = same && taps.count(i) == 1 && at(i)[0] == i && weight_of(i)[0] == T{1};
+    }
   }
   const int64_t* at(int64_t i) const { return taps.at.data() + taps.first[static_cast<size_t>(i)]; }
   const T* weight_of(int64_t i) const { return weight.data() + taps.first[static_cast<size_t>(i)]; }
@@ -36,15 +38,6 @@ template <class T> struct TapsIn {
   bool equal(int64_t i, int64_t j) const {
     return taps.count(i) == taps.count(j) && std::equal(at(i), at(i) + taps.count(i), at(j)) &&
            std::equal(weight_of(i), weight_of(i) + taps.count(i), weight_of(j));
-  }
-
- private:
-  TapsIn(Taps all, int64_t begin, int64_t end) : taps(std::move(all)), weight(taps.weight.begin(), taps.weight.end()) {
-    for (int64_t i = 0; i < end - begin; ++i) {
-      most = std::max(most, taps.count(i));
-      filled = filled && taps.count(i) > 0;
-      same = same && taps.count(i) == 1 && at(i)[0] == begin + i && weight_of(i)[0] == T{1};
-    }
   }
 };
 
@@ -112,43 +105,15 @@ template <class S> class Resampling {
  public:
   using T = Compute<S>;
   Resampling(const op::Resample& op, int64_t images, int64_t values)
-      : Resampling(op, images, values,
-                   are_means(op.columns, values) ? TapsIn<T>(op.columns, 0, 0) : TapsIn<T>(op.columns), 0,
-                   op.columns.target()) {}
-  /// Target columns [begin, end) alone, of a map that is not transposed.
-  Resampling(const op::Resample& op, int64_t images, int64_t begin, int64_t end)
-      : Resampling(op, images, 1, TapsIn<T>(op.columns, begin, end), begin, end) {}
-
-  void run(const S* x, S* out) const {
-    const int64_t work = std::max(width_ * std::max<int64_t>(1, lines_.most), out_width_) * values_;
-    const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, work));
-    parallel_for(images_ * out_height_, grain, [&](int64_t begin, int64_t end) {
-      const Buffers buffers(*this);
-      for (int64_t line = begin; line < end; ++line) {
-        const int64_t h = line % out_height_;
-        S* to = out + line * out_line_ + first_ * values_;
-        if (line > begin && h > 0 && lines_.equal(h, h - 1))
-          std::copy_n(to - out_line_, out_width_ * values_, to);
-        else
-          one_line(x + line / out_height_ * height_ * width_ * values_, h, buffers, to);
-      }
-    });
-  }
-
- private:
-  Resampling(const op::Resample& op, int64_t images, int64_t values, TapsIn<T> columns, int64_t begin, int64_t end)
       : images_(images),
         values_(values),
         height_(op.lines.source()),
         width_(op.columns.source()),
         out_height_(op.lines.target()),
-        out_width_(end - begin),
-        out_line_(op.columns.target() * values),
-        first_(begin),
+        out_width_(op.columns.target()),
         means_(are_means(op.columns, values)),
         lines_(op.lines),
-        columns_(std::move(columns)) {
-    if (means_) columns_.same = false;
+        columns_(means_ ? TapsIn<T>() : TapsIn<T>(op.columns)) {
     if (values == 1 && !means_ && !columns_.same && columns_.filled && columns_.most <= ColumnTable<T>::kMost &&
         width_ <= std::numeric_limits<int32_t>::max())
       table_.emplace(columns_, out_width_);
@@ -158,6 +123,24 @@ template <class S> class Resampling {
     }
   }
 
+  void run(const S* x, S* out) const {
+    const int64_t work = std::max(width_ * std::max<int64_t>(1, lines_.most), out_width_) * values_;
+    const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, work));
+    parallel_for(images_ * out_height_, grain, [&](int64_t begin, int64_t end) {
+      const Buffers buffers(*this);
+      for (int64_t line = begin; line < end; ++line) {
+        const int64_t h = line % out_height_;
+        const int64_t length = out_width_ * values_;
+        S* to = out + line * length;
+        if (line > begin && h > 0 && lines_.equal(h, h - 1))
+          std::copy_n(to - length, length, to);
+        else
+          one_line(x + line / out_height_ * height_ * width_ * values_, h, buffers, to);
+      }
+    });
+  }
+
+ private:
   /// Whether columns are means of runs of single values, which need no taps.
   static bool are_means(const AxisMap& columns, int64_t values) {
     return values == 1 && columns.kind == AxisMap::Kind::area && !columns.transposed &&
@@ -213,7 +196,7 @@ template <class S> class Resampling {
     return sum;
   }
 
-  int64_t images_, values_, height_, width_, out_height_, out_width_, out_line_, first_;
+  int64_t images_, values_, height_, width_, out_height_, out_width_;
   bool means_;
   TapsIn<T> lines_, columns_;
   std::optional<ColumnTable<T>> table_;
@@ -235,26 +218,10 @@ template <class S> bool prefers_channels_last(const AxisMap& columns, int64_t ch
          (columns.kind == AxisMap::Kind::cubic || columns.source() < kShortLine);
 }
 
-/// Long lines that are few and no case for runs: their columns in blocks, as a table of all would leave the caches.
-template <class S> bool resample_in_blocks(const op::Resample& op, int64_t images, const S* x, S* out) {
-  constexpr int64_t kBlock = 4096, kMostLines = 16;
-  const int64_t width = op.columns.target();
-  const bool few = op.lines.kind == AxisMap::Kind::identity && images * op.lines.target() <= kMostLines;
-  if (is_half<S> || op.columns.transposed || op.columns.kind == AxisMap::Kind::area || !few || width < 2 * kBlock)
-    return false;
-  parallel_for(ceil_div(width, kBlock), 1, [&](int64_t block, int64_t end) {
-    for (; block < end; ++block)
-      Resampling<S>(op, images, block * kBlock, std::min(width, (block + 1) * kBlock)).run(x, out);
-  });
-  return true;
-}
-
 template <class S> void resample(const op::Resample& op, const Operand& x, const Operand& out) {
   if (prefers_runs(op, x)) return resample_by_runs<S>(op, x, out);
   if (x.view->is_contiguous() && out.view->is_contiguous() && !prefers_channels_last<S>(op.columns, x.size(1))) {
-    const int64_t images = x.size(0) * x.size(1);
-    if (!resample_in_blocks<S>(op, images, x.data<S>(), out.data<S>()))
-      Resampling<S>(op, images, 1).run(x.data<S>(), out.data<S>());
+    Resampling<S>(op, x.size(0) * x.size(1), 1).run(x.data<S>(), out.data<S>());
     return;
   }
   const FiveAxes x5(x), out5(out);

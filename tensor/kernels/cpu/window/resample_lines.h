@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
@@ -15,9 +14,10 @@
 namespace weft::kernels::cpu {
 
 /// What a run of targets of a map reads: weight[0] of pixel at[0] and, unless weight[1] is 0, that part of pixel at[1].
-/// (A nearest map's have no weights.)
+/// (A nearest map's have no weights.) Pixels are counted from `first`, the first one that the run reads.
 template <class T> struct TapRun {
   static constexpr int64_t kLength = 512;
+  int64_t first;
   int32_t at[2][kLength];
   T weight[2][kLength];
 
@@ -27,18 +27,21 @@ template <class T> struct TapRun {
     if (is_linear(map)) return compute_linear(map, begin, count);
     int64_t pixels[kLength];
     nearest_pixels(map, begin, count, pixels);
-    for (int64_t i = 0; i < count; ++i) at[0][i] = static_cast<int32_t>(pixels[i]);
+    first = pixels[0];
+    for (int64_t i = 0; i < count; ++i) at[0][i] = static_cast<int32_t>(pixels[i] - pixels[0]);
   }
 
  private:
   void compute_linear(const AxisMap& map, int64_t begin, int64_t count) {
     const AxisMap known = map;  // not what is written here
-    const auto last = static_cast<double>(map.in - 1);
+    const double start = linear_place(map, begin).low, last = static_cast<double>(map.in - 1);
+    first = static_cast<int64_t>(start);
     for (int64_t i = 0; i < count; ++i) {
       const auto [low, part] = linear_place(known, begin + i);
       const bool one = (part == 0) | (low == last);
-      at[0][i] = static_cast<int32_t>(low);
-      at[1][i] = static_cast<int32_t>(one ? low : low + 1);
+      const auto pixel = static_cast<int32_t>(low - start);
+      at[0][i] = pixel;
+      at[1][i] = one ? pixel : pixel + 1;
       weight[0][i] = static_cast<T>(one ? 1 : 1 - part);
       weight[1][i] = static_cast<T>(one ? 0 : part);
     }
@@ -58,7 +61,7 @@ template <class T> class LineResampling {
         const int64_t count = std::min(kRun, end - begin);
         taps.compute(map_, begin, count);
         for (int64_t line = 0; line < lines_; ++line)
-          mix(taps, count, from + line * map_.in, to + line * map_.out + begin);
+          mix(taps, count, from + line * map_.in + taps.first, to + line * map_.out + begin);
       }
     });
   }
@@ -79,7 +82,8 @@ template <class T> class LineResampling {
           const int64_t count = std::min(kRun, last_target - i);
           taps.compute(map_, i, count);
           for (int64_t line = 0; line < lines_; ++line)
-            add(taps, count, from + line * map_.out + i, begin, end, to + line * map_.in);
+            add(taps, count, from + line * map_.out + i, begin - taps.first, end - taps.first,
+                to + line * map_.in + taps.first);
         }
       }
     });
@@ -101,7 +105,7 @@ template <class T> class LineResampling {
     }
   }
 
-  /// Adds what a run of targets hands to pixels [begin, end).
+  /// Adds what a run of targets hands to pixels [begin, end), counted from the run's first as those of `to`.
   void add(const TapRun<T>& taps, int64_t count, const T* from, int64_t begin, int64_t end, T* to) const {
     const bool linear = TapRun<T>::is_linear(map_);
     const bool inside = taps.at[0][0] >= begin && taps.at[linear ? 1 : 0][count - 1] < end;
@@ -143,13 +147,18 @@ template <class T> class LineResampling {
   int64_t lines_;
 };
 
+/// Whether 32 bits can count the pixels of a run.
+inline bool fits_runs(const AxisMap& map) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  return map.in <= kMost || map.in / map.out < kMost / (2 * TapRun<float>::kLength);
+}
+
 /// Whether resampling takes lines alone, so few that a table of their columns would not pay.
 inline bool prefers_runs(const op::Resample& op, const Operand& x) {
   using Kind = AxisMap::Kind;
   constexpr int64_t kMostLines = 16;
   const Kind kind = op.columns.kind;
-  return op.lines.kind == Kind::identity && x.size(0) * x.size(1) * x.size(2) <= kMostLines &&
-         op.columns.in <= std::numeric_limits<int32_t>::max() &&
+  return op.lines.kind == Kind::identity && x.size(0) * x.size(1) * x.size(2) <= kMostLines && fits_runs(op.columns) &&
          (kind == Kind::linear || kind == Kind::nearest || kind == Kind::nearest_exact);
 }
 
