@@ -14,6 +14,7 @@
 
 #include "distributed/cores.h"
 #include "distributed/error.h"
+#include "distributed/mpi/launcher.h"
 #include "distributed/mpi/message_work.h"
 #include "distributed/node/clock.h"
 #include "distributed/node/monitor.h"
@@ -48,6 +49,16 @@ double timeout_of(const InitOptions& options) {
   throw DistributedError(text("init: WEFT_DISTRIBUTED_TIMEOUT=", given, " is not a number of seconds above 0"));
 }
 
+/// DistributedError where the launcher started more ranks than this one, of which the library knows nothing: each would
+/// train alone.
+void check_is_alone(const MpiLibrary& mpi) {
+  const int started = ranks_started();
+  if (started <= 1) return;
+  throw DistributedError(text("init: ", started, " processes were started (", launched_by(), "), but MPI (", mpi.path,
+                              ") sees one: the library belongs to another MPI than the launcher; "
+                              "WEFT_MPI=/path/to/libmpi.so selects the launcher's"));
+}
+
 }  // namespace
 
 /// What a wait remembers from check to check.
@@ -78,8 +89,12 @@ class Communicator::WaitState {
 // ---- construction and end ----
 
 Communicator::Communicator(const InitOptions& options) : process_(getpid()), timeout_(timeout_of(options)) {
-  if (options.threads < 0) throw DistributedError(text("init: ", options.threads, " threads; 0 or more are possible"));
-  if (!launched_by().empty()) open(options);
+  if (options.threads < 0)
+    throw DistributedError(text("init: the number of threads must be 0 or more, not ", options.threads));
+  if (launched_by().empty())
+    warn_of_lone_tasks();
+  else
+    open(options);
   if (size() == 1 && options.threads > 0) set_num_threads(options.threads);
   if (mpi_ == nullptr) return;
   [[maybe_unused]] static const int registered = std::atexit(at_exit);
@@ -94,12 +109,15 @@ void Communicator::open(const InitOptions& options) {
   if (flag != 0)
     throw DistributedError("init: MPI has ended with the last Group; keep one as long as ranks work together");
   mpi.initialized(&flag);
-  constexpr int kSerialized = 2;
   finalizes_ = flag == 0;
-  if (finalizes_) check_mpi(mpi, mpi.init_thread(nullptr, nullptr, kSerialized, &provided), "MPI_Init_thread");
+  if (finalizes_)
+    check_mpi(mpi, mpi.init_thread(nullptr, nullptr, mpi.thread_serialized, &provided), "MPI_Init_thread");
   check_mpi(mpi, mpi.comm_size(mpi.world, &self_.size), "MPI_Comm_size");
   check_mpi(mpi, mpi.comm_rank(mpi.world, &self_.rank), "MPI_Comm_rank");
-  if (size() == 1) return;
+  if (size() == 1) {
+    check_is_alone(mpi);
+    return warn_of_few_cores(options.threads);
+  }
   for (MpiHandle* comm : {&comm_, &point_to_point_}) {
     check_mpi(mpi, mpi.comm_dup(mpi.world, comm), "MPI_Comm_dup");
     check_mpi(mpi, mpi.comm_set_errhandler(*comm, mpi.errors_return), "MPI_Comm_set_errhandler");
@@ -154,6 +172,7 @@ void Communicator::leave() noexcept {
     left_ = true;
     node_->own().state.store(State::ended, std::memory_order_release);
     monitor_.reset();
+    notice_->stop();
     node_->free_windows();
   } catch (const std::exception& error) {
     // A destructor cannot throw, and a rank whose others fail must not end as if all were well.

@@ -116,7 +116,7 @@ struct [[nodiscard]] Group::Pending {
 /// The group of this process: the ranks that mpirun (or srun) started, or this process alone. Every rank must call it
 /// before any other function of distributed/. Later calls return the same group and ignore their options. The ranks on
 /// one machine divide its cores among their kernels (see InitOptions). DistributedError if MPI started the process but
-/// its library cannot be opened.
+/// its library cannot be opened, or belongs to another MPI.
 Group init(const InitOptions& options = {});
 
 }  // namespace weft::distributed

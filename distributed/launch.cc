@@ -5,25 +5,18 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "distributed/error.h"
-#include "distributed/mpi/library.h"
+#include "distributed/mpi/launcher.h"
 
 namespace weft::distributed {
 
-bool has_launcher() {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((folder + "/mpirun").c_str(), X_OK) == 0) return true;
-  return false;
-}
+bool has_launcher() { return !launcher_folder().empty(); }
 
 void launch(int count, int argc, char** argv) {
-  if (count < 0) throw DistributedError(text("launch: ", count, " processes; 0 or more are possible"));
+  if (count < 0) throw DistributedError(text("launch: the number of processes must be 0 or more, not ", count));
   if (count <= 1 || !launched_by().empty()) return;
   if (!has_launcher())
     throw DistributedError(

@@ -55,7 +55,8 @@ std::string read_key(std::istream& in) {
   return key;
 }
 
-/// Makes the lines of rank `owner` part of `state`: numbers, and room for tensors that are not here.
+/// Makes one rank's lines part of `state`: its numbers, and room for its tensors that are not here. Returns the tensors
+/// of the lines, in their order.
 std::vector<Tensor> read_lines(const std::string& lines, optim::State& state) {
   std::vector<Tensor> tensors;
   std::istringstream in(lines);

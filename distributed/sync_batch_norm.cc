@@ -46,7 +46,7 @@ Tensor SyncBatchNorm::forward(const Tensor& x) const {
   const Tensor centered = wide - along_channels(mean, x);
   const Tensor variance = all_reduce(centered.square().sum(axes), group_) / static_cast<double>(count);
   const Tensor rstd = (variance + eps()).rsqrt();
-  if (options().track_running_stats) track(mean.detach(), rstd.detach(), count);
+  if (options().track_running_stats) track(mean.detach(), variance.detach(), count);
   Tensor y = centered * along_channels(rstd, x);
   if (options().affine) y = y * along_channels(weight(), x) + along_channels(bias(), x);
   return y.to(x.dtype());

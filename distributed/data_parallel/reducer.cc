@@ -13,8 +13,8 @@ namespace weft::distributed {
 
 Reducer::Reducer(const nn::Module& model, Group group, const DataParallelOptions& options) : group_(std::move(group)) {
   if (options.bucket_bytes < 1 || options.first_bucket_bytes < 1)
-    throw Error(text("DataParallel: buckets of ", std::min(options.bucket_bytes, options.first_bucket_bytes),
-                     " bytes; 1 or more are possible"));
+    throw Error(text("DataParallel: the bytes of a bucket must be 1 or more, not ",
+                     std::min(options.bucket_bytes, options.first_bucket_bytes)));
   if (group_.size() == 1) return;
   check_same(model, options);
   copy_from_first(model);

@@ -1,11 +1,14 @@
 #include "distributed/mpi/library.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "distributed/error.h"
+#include "distributed/mpi/launcher.h"
 
 namespace weft::distributed {
 namespace {
@@ -13,15 +16,26 @@ namespace {
 constexpr const char* kOpenMpi = "libmpi.so.40";
 constexpr const char* kMpich = "libmpich.so.12";  // Debian's name
 constexpr const char* kMpichUpstream = "libmpi.so.12";
+constexpr const char* kStandard = "libmpi_abi.so.1";
 
 bool has(const char* variable) { return std::getenv(variable) != nullptr; }
+bool is_open_mpi() { return has("OMPI_COMM_WORLD_SIZE"); }
+/// Of the family: Intel MPI is one.
+bool is_mpich() { return has("PMI_RANK") && !is_open_mpi(); }
 
 /// The libraries to try: the one of the launcher first.
 std::vector<std::string> candidates() {
   if (const char* chosen = std::getenv("WEFT_MPI"); chosen != nullptr && *chosen != '\0') return {chosen};
-  if (has("PMI_RANK") && !has("OMPI_COMM_WORLD_SIZE")) return {kMpich, kMpichUpstream};
-  if (has("OMPI_COMM_WORLD_SIZE")) return {kOpenMpi};
-  return {kOpenMpi, kMpich, kMpichUpstream};
+  std::vector<std::string> names = {kOpenMpi, kMpich, kMpichUpstream, kStandard};
+  if (is_open_mpi()) names = {kOpenMpi, kStandard};
+  if (is_mpich()) names = {kMpich, kMpichUpstream, kStandard};
+  // An MPI in a folder of its own (pip, conda, a module) has it beside its mpirun.
+  std::vector<std::string> out;
+  if (const std::string folder = launcher_folder(); !folder.empty())
+    for (const std::string& name : names)
+      if (const std::string path = folder + "/../lib/" + name; access(path.c_str(), R_OK) == 0) out.push_back(path);
+  out.insert(out.end(), names.begin(), names.end());
+  return out;
 }
 
 void* open_library() {
@@ -31,9 +45,9 @@ void* open_library() {
     if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL); library != nullptr) return library;
     reasons += (reasons.empty() ? "" : "; ") + std::string(dlerror());
   }
-  throw DistributedError(text("init: ", launched_by(),
-                              " says that MPI started this process, but MPI cannot be opened (", reasons,
-                              "); install it: apt-get install openmpi-bin"));
+  throw DistributedError(text(
+      "init: ", launched_by(), " says that MPI started this process, but MPI cannot be opened (", reasons,
+      "); install it: apt-get install ", is_mpich() ? "mpich" : "openmpi-bin", ", or set WEFT_MPI=/path/to/libmpi.so"));
 }
 
 template <class F> void find(void* library, const char* name, F*& function) {
@@ -56,6 +70,7 @@ void set_openmpi(void* library, MpiLibrary& mpi) {
   mpi.request_null = address("ompi_request_null");
   mpi.comm_type_shared = 0;
   mpi.any_source = -1;
+  mpi.thread_serialized = 2;
   mpi.status_ignore = nullptr;
 }
 
@@ -68,17 +83,43 @@ void set_mpich(MpiLibrary& mpi) {
   mpi.request_null = 0x2c000000;
   mpi.comm_type_shared = 1;
   mpi.any_source = -2;
+  mpi.thread_serialized = 2;
   mpi.status_ignore = reinterpret_cast<void*>(intptr_t{1});
+}
+
+/// The constants of the ABI that MPI 5 standardizes. MPICH 5 and Intel MPI have a second library of it.
+void set_standard(MpiLibrary& mpi) {
+  mpi.world = 0x101;
+  mpi.byte = 0x247;
+  mpi.info_null = 0x130;
+  mpi.errors_return = 0x143;
+  mpi.request_null = 0x180;
+  mpi.comm_type_shared = 221;
+  mpi.any_source = -1;
+  mpi.thread_serialized = 2048;
+  mpi.status_ignore = nullptr;
+}
+
+/// Whether the library has the standard's constants. One with constants of its own may have the function too, which
+/// then answers -1; and in one of the standard's, dlsym() may find symbols of a library with others below it.
+bool is_standard(void* library) {
+  const auto version = reinterpret_cast<int (*)(int*, int*)>(dlsym(library, "MPI_Abi_get_version"));
+  int major = -1, minor = -1;
+  return version != nullptr && version(&major, &minor) == 0 && major >= 1;
 }
 
 MpiLibrary load() {
   void* library = open_library();
   MpiLibrary mpi{};
-  if (dlsym(library, "ompi_mpi_comm_world") != nullptr)
+  if (is_standard(library))
+    set_standard(mpi);
+  else if (dlsym(library, "ompi_mpi_comm_world") != nullptr)
     set_openmpi(library, mpi);
   else
     set_mpich(mpi);
   find(library, "MPI_Init_thread", mpi.init_thread);
+  Dl_info file{};
+  if (dladdr(reinterpret_cast<void*>(mpi.init_thread), &file) != 0) mpi.path = file.dli_fname;
   find(library, "MPI_Initialized", mpi.initialized);
   find(library, "MPI_Finalized", mpi.finalized);
   find(library, "MPI_Finalize", mpi.finalize);
@@ -95,6 +136,8 @@ MpiLibrary load() {
   find(library, "MPI_Isend", mpi.isend);
   find(library, "MPI_Irecv", mpi.irecv);
   find(library, "MPI_Test", mpi.test);
+  find(library, "MPI_Cancel", mpi.cancel);
+  find(library, "MPI_Wait", mpi.wait);
   find(library, "MPI_Error_string", mpi.error_string);
   return mpi;
 }
@@ -112,13 +155,6 @@ void check_mpi(const MpiLibrary& mpi, int code, const char* call) {
   int length = 0;
   mpi.error_string(code, reason, &length);
   throw DistributedError(text(call, " failed: ", static_cast<const char*>(reason)));
-}
-
-std::string launched_by() {
-  // Open MPI's mpirun; MPICH's and Intel's; Slurm's srun with PMIx or PMI2.
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
-    if (const char* value = std::getenv(name)) return text(name, "=", value);
-  return "";
 }
 
 }  // namespace weft::distributed

@@ -1,14 +1,13 @@
 // MPI, loaded at run time. weft declares the few functions that it calls itself. So neither building weft nor running a
-// single process needs MPI, and one binary runs under both Open MPI and MPICH.
+// single process needs MPI, and one binary runs under Open MPI, MPICH and Intel MPI.
 //
-// The two differ in the type of handles (Open MPI: pointer to a structure; MPICH: int) and in their constants. Here a
-// handle is an integer as wide as a pointer. MPICH's functions read the lower half of the register, and write the lower
-// half of an out-parameter that was zero. This works with the calling conventions of x86-64 and AArch64, both
-// little-endian.
+// There are three ABIs, which differ in the type of handles (Open MPI, and the standard of MPI 5: pointer to a
+// structure; MPICH: int) and in their constants. Here a handle is an integer as wide as a pointer. MPICH's functions
+// read the lower half of the register, and write the lower half of an out-parameter that was zero. This works with the
+// calling conventions of x86-64 and AArch64, both little-endian.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 namespace weft::distributed {
 
@@ -17,8 +16,9 @@ using MpiHandle = intptr_t;
 
 struct MpiLibrary {
   MpiHandle world, byte, info_null, errors_return, request_null;
-  int comm_type_shared, any_source;
+  int comm_type_shared, any_source, thread_serialized;
   void* status_ignore;
+  const char* path = "";  // of the library, which is never closed
 
   int (*init_thread)(int*, char***, int required, int* provided);
   int (*initialized)(int* flag);
@@ -37,18 +37,16 @@ struct MpiLibrary {
   int (*isend)(const void*, int count, MpiHandle type, int to, int tag, MpiHandle, MpiHandle* request);
   int (*irecv)(void*, int count, MpiHandle type, int from, int tag, MpiHandle, MpiHandle* request);
   int (*test)(MpiHandle* request, int* flag, void* status);
+  int (*cancel)(MpiHandle* request);
+  int (*wait)(MpiHandle* request, void* status);
   int (*error_string)(int code, char* text, int* length);
 
-  /// Opens the library that belongs to the launcher of this process; WEFT_MPI selects another file. DistributedError,
-  /// with one line that says what to install, if there is none.
+  /// Opens the library that belongs to the launcher of this process, first that beside the first mpirun of the PATH;
+  /// WEFT_MPI selects another file. DistributedError, with one line that says what to install, if there is none.
   static const MpiLibrary& open();
 };
 
 /// DistributedError if `code` is not MPI_SUCCESS; `call` is the name of the function.
 void check_mpi(const MpiLibrary& mpi, int code, const char* call);
-
-/// The environment variable that shows that an MPI launcher (mpirun, srun) started this process, such as
-/// `OMPI_COMM_WORLD_SIZE=2`; empty if none did.
-std::string launched_by();
 
 }  // namespace weft::distributed

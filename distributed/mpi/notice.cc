@@ -26,6 +26,11 @@ void Notice::send(std::string_view why) {
   }
 }
 
+void Notice::stop() {
+  if (request_ == mpi_.request_null) return;  // it has arrived
+  if (mpi_.cancel(&request_) == 0) mpi_.wait(&request_, mpi_.status_ignore);
+}
+
 std::optional<std::string> Notice::poll() {
   int arrived = 0;
   if (mpi_.test(&request_, &arrived, mpi_.status_ignore) != 0 || arrived == 0 || text_[0] == '\0') return std::nullopt;

@@ -17,6 +17,8 @@ class Notice {
   /// Sends the reason for this rank's failure to all ranks, without waiting. It needs no memory, which may be the
   /// reason.
   void send(std::string_view why);
+  /// Receives no more: MPI must not be finalized with a receive that waits.
+  void stop();
   /// A notice from another rank, if there is one.
   std::optional<std::string> poll();
 

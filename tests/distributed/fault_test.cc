@@ -1,9 +1,7 @@
 // Rank 1 of 3 goes wrong: every other rank must end with an error that names it, soon, and files must stay whole.
 // WEFT_FAULT_ROUNDS=50 runs every case so often.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -12,33 +10,16 @@
 
 #include "distributed/launch.h"
 #include "io/safetensors.h"
+#include "tests/distributed/commands.h"
 
 namespace weft::test {
 namespace {
 
-struct Outcome {
-  int status = 0;
-  double seconds = 0;
-  std::string output;
-};
-
 Outcome run(const std::string& arguments, const std::string& settings = "", const char* options = "") {
-  const char* folder = std::getenv("TEST_SRCDIR");
-  const std::string program =
-      (folder != nullptr ? std::string(folder) + "/weft/" : "") + "tests/distributed/faults " + arguments;
-  const std::string command =
+  return run_command(
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
       "OMP_NUM_THREADS=1 " +
-      settings + " mpirun " + options + " -n 3 " + program + " 2>&1";
-  Outcome out;
-  const auto start = std::chrono::steady_clock::now();
-  FILE* pipe = popen(command.c_str(), "r");
-  char line[4096];
-  while (std::fgets(line, sizeof line, pipe) != nullptr) out.output += line;
-  const int status = pclose(pipe);
-  out.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return out;
+      settings + " mpirun " + options + " -n 3 " + built("faults ") + arguments);
 }
 
 int rounds() {

@@ -15,7 +15,7 @@ TEST(Init, KeepsTheNumberOfThreadsThatWasChosenBefore) {
 
 TEST(Launch, RefusesANegativeNumberOfProcesses) {
   EXPECT_EQ(error_of<distributed::DistributedError>([] { distributed::launch(-1, 0, nullptr); }),
-            "launch: -1 processes; 0 or more are possible");
+            "launch: the number of processes must be 0 or more, not -1");
 }
 
 }  // namespace

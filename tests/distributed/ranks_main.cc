@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "distributed/launch.h"
-#include "distributed/mpi/library.h"
+#include "distributed/mpi/launcher.h"
 #include "tests/distributed/ranks.h"
 
 namespace {
