@@ -152,7 +152,8 @@ void copy_into(const Tensor& from, const Tensor& to) {
   run_erased({op_info<op::CopyFrom>, &copy, pointers, {&result, 1}}, in, {in.data(), 1});
 }
 
-void add_into(const Tensor& x, const Tensor& buffer, const View& part) {
+void add_into(const Tensor& given, const Tensor& buffer, const View& part) {
+  const Tensor x = given.layout().has_mask() ? apply(op::Contiguous{}, given) : given;
   const std::array<Operand, 2> in = {operand(buffer).with(part), operand(x)};
   const Tensor* pointers[] = {&buffer, &x};
   const op::AddInto add;

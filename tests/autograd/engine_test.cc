@@ -121,6 +121,13 @@ TEST_F(Engine, ASeedIsLeftAsItIs) {
   EXPECT_EQ(numbers(w.grad()), Numbers({15, 18}));
 }
 
+TEST_F(Engine, PaddedSeedsOfViewsOfOneTensor) {
+  const Tensor w = leaf({0, 0, 0, 0, 0, 0, 0, 0});
+  const Tensor seed = Tensor::from(std::vector<float>{1, 2, 3, 4, 5}).pad({{0, 2}});
+  backward({w.slice(0, 1), w.slice(0, 0, 7)}, {seed, seed});
+  EXPECT_EQ(numbers(w.grad()), Numbers({1, 3, 5, 7, 9, 5, 0, 0}));
+}
+
 TEST_F(Engine, ASeedOfAnotherShapeIsAnErrorWithBothShapes) {
   const Tensor w = leaf({1, 2, 3});
   const std::string text = testing::error_as<GradientError>([&] { (w * 2.0).backward(ones({2}, f64)); });

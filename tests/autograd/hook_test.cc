@@ -36,6 +36,15 @@ TEST_F(Hook, KeepsItsState) {
   EXPECT_EQ(seen, 4);
 }
 
+// The second gradient is added to the pending one of both rows: its padding is not memory.
+TEST_F(Hook, MayReplaceTheGradientOfAViewByAPaddedOne) {
+  const Tensor w = parameter(zeros({2, 7}));
+  const Tensor rows[] = {w[0], w[1]};
+  for (const Tensor& row : rows) row.register_hook([](const Tensor& g) { return g.slice(0, 0, 5).pad({{0, 2}}); });
+  (rows[0] + rows[1]).sum().backward();
+  EXPECT_EQ(numbers(w.grad()), Numbers({1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 0, 0}));
+}
+
 TEST_F(Hook, MayWriteToAGradientThatRepeatsOneValue) {
   Tensor w = parameter(ones({2, 3}, f64));
   w.register_hook([](const Tensor& g) {
