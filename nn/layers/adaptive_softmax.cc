@@ -54,7 +54,9 @@ AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(const AdaptiveLogSoftmaxO
     const double wanted = static_cast<double>(o.in_features) / std::pow(o.div_value, static_cast<double>(i + 1));
     const auto width = static_cast<int64_t>(wanted);
     ErrorFrame frame("AdaptiveLogSoftmaxWithLoss");
-    detail::check_positive("the projected features of a cluster", width);
+    if (width == 0)
+      throw Error(text("cluster ", i, " would project ", o.in_features, " features to none (divided by ", o.div_value,
+                       "^", i + 1, "); give a smaller div_value or fewer cutoffs"));
     const int64_t end = i + 1 < o.cutoffs.size() ? o.cutoffs[i + 1] : o.n_classes;
     tail_.push_back(Sequential(projection(o.in_features, width, false, o.dtype),
                                projection(width, end - o.cutoffs[i], false, o.dtype)));

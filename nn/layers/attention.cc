@@ -75,7 +75,7 @@ Tensor seen_of(const AttentionMask& mask, const Shape& batch, int64_t heads, int
   Tensor given = mask.mask;
   if (given.defined() && given.dtype() != boolean && !is_floating(given.dtype()))
     throw DtypeError(text("the mask must be bool or floating, not ", given.dtype()));
-  if (given.defined() && given.rank() == 3 && given.size(0) > heads && given.size(0) % heads == 0)
+  if (given.defined() && given.rank() == 3 && given.size(0) > heads && given.size(0) == heads * checked_numel(batch))
     given = unflatten(given, 0, {-1, heads});
   if (given.defined() && given.dtype() == boolean) given = logical_not(given);
   const Tensor& padding = mask.key_padding_mask;

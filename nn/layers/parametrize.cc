@@ -46,7 +46,7 @@ Tensor weight_norm(const Tensor& v, const Tensor& g, std::optional<int64_t> axis
 
 namespace detail {
 
-Parametrization::Parametrization(Module& module, const std::string& name) {
+Parametrization::Parametrization(Module& module, const std::string& name, const char* kind) {
   Module::State& state = module.state();
   const auto found = std::find_if(state.parameters.begin(), state.parameters.end(),
                                   [&](const NamedTensor& parameter) { return parameter.name == name; });
@@ -67,13 +67,12 @@ Parametrization::Parametrization(Module& module, const std::string& name) {
   }
   parts.adopt(name, list_, typeid(Module));
   list_.state().type = "ParametrizationList";
+  list_.adopt("0", step_, typeid(Module));
+  step_.state().type = kind;
 }
 
 void Parametrization::add_buffers(const std::vector<NamedTensor>& buffers) {
-  if (buffers.empty()) return;
-  Module first;
-  for (const NamedTensor& buffer : buffers) first.register_buffer(buffer.name, buffer.tensor);
-  list_.adopt("0", first, typeid(Module));
+  for (const NamedTensor& buffer : buffers) step_.register_buffer(buffer.name, buffer.tensor);
 }
 
 struct Turns::Lock {

@@ -26,8 +26,8 @@ namespace detail {
 /// computed value during a call.
 class Parametrization {
  public:
-  /// Error if `module` itself has no parameter `name`.
-  Parametrization(Module& module, const std::string& name);
+  /// Error if `module` itself has no parameter `name`. `kind` is PyTorch's name of what computes the value.
+  Parametrization(Module& module, const std::string& name, const char* kind);
   /// A copy of the parameter's values.
   Tensor initial() const { return initial_; }
   Tensor add_parameter(const std::string& name, const Tensor& value) { return list_.register_parameter(name, value); }
@@ -36,7 +36,7 @@ class Parametrization {
 
  private:
   Tensor initial_;
-  Module list_;
+  Module list_, step_;
 };
 
 /// Threads that call one module take turns: a call changes the tensor that all handles of the weight share.
@@ -127,7 +127,9 @@ Tensor norm_except_axis(const Tensor& v, std::optional<int64_t> axis = 0);
 
 struct WeightNormOptions {
   std::string name = "weight";
-  std::optional<int64_t> axis = 0;  // the axis with one length per slice; nullopt: one length for the whole weight
+  /// The axis with one length per slice; a negative one counts from the end. nullopt (PyTorch's dim = -1): one length
+  /// for the whole weight.
+  std::optional<int64_t> axis = 0;
 };
 
 /// M with a weight of the form g v / |v|, where g and v are trained: parametrizations.NAME.original0 is g, original1 is
@@ -137,7 +139,7 @@ template <Parametrizable M> class WeightNorm : public Parametrized<WeightNorm<M>
   explicit WeightNorm(M module, const WeightNormOptions& options = {})
       : Parametrized<WeightNorm, M>(std::move(module)), options_(options) {
     ErrorFrame frame("weight_norm");
-    detail::Parametrization made(*this, options.name);
+    detail::Parametrization made(*this, options.name, "_WeightNorm");
     g_ = made.add_parameter("original0", norm_except_axis(made.initial(), options.axis));
     v_ = made.add_parameter("original1", made.initial());
   }
@@ -176,7 +178,7 @@ template <Parametrizable M> class SpectralNorm : public Parametrized<SpectralNor
     ErrorFrame frame("spectral_norm");
     if (options.n_power_iterations < 1)
       throw Error(text("n_power_iterations must be 1 or more, not ", options.n_power_iterations));
-    detail::Parametrization made(*this, options.name);
+    detail::Parametrization made(*this, options.name, "_SpectralNorm");
     original_ = made.add_parameter("original", made.initial());
     vectors_.emplace(made.initial(), options.axis.value_or(kTransposed ? 1 : 0), options.eps);
     made.add_buffers(vectors_->buffers());

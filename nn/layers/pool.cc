@@ -11,7 +11,8 @@ namespace {
 template <class Sizes> std::string described(const std::string& first, const PoolOptionsOf<Sizes>& o) {
   detail::OptionList out;
   if (!first.empty()) out.add(first);
-  out.add("kernel_size", o.kernel_size).add("stride", o.step()).add("padding", o.padding);
+  out.add("kernel_size", o.kernel_size).add("stride", o.step());
+  if (first.empty()) out.add("padding", o.padding);  // `first` is the order of a p-norm, which takes no padding
   out.add_unless(1, "dilation", o.dilation).add_unless(false, "ceil_mode", o.ceil_mode);
   out.add_unless(true, "count_include_pad", o.count_include_pad);
   if (o.divisor_override) out.add("divisor_override", *o.divisor_override);

@@ -112,7 +112,7 @@ RecurrentLayer::RecurrentLayer(const char* name, Recurrence kind, const Recurren
     throw ShapeError(text("proj_size must be in [0, hidden_size = ", o.hidden_size, "), not ", o.proj_size));
   if (o.proj_size > 0 && kind != Recurrence::lstm) throw Error("only an LSTM has a proj_size");
   detail::OptionList list;
-  list.add(o.input_size).add(o.hidden_size).add("num_layers", o.num_layers).add_unless(true, "bias", o.bias);
+  list.add(o.input_size).add(o.hidden_size).add_unless(1, "num_layers", o.num_layers).add_unless(true, "bias", o.bias);
   list.add_unless(0.0, "dropout", o.dropout).add_unless(false, "bidirectional", o.bidirectional);
   list.add_unless(0, "proj_size", o.proj_size);
   if (kind == Recurrence::rnn_relu) list.add("nonlinearity", "relu");

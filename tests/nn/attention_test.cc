@@ -115,7 +115,7 @@ TEST(Attention, TakesOneBatchAndMasksOfIt) {
             "key_padding_mask must be [5], not [1, 5]");
   EXPECT_EQ(refusal(q[0], none, none, {.key_padding_mask = zeros({5}, boolean)}), "");
   EXPECT_EQ(refusal(q, k, k, {.mask = zeros({3, 5}, i64)}), "the mask must be bool or floating, not i64");
-  for (const Shape& shape : {Shape{5, 3, 5}, Shape{3, 2, 3, 5}, Shape{1, 2, 2, 3, 5}, Shape{3, 4}})
+  for (const Shape& shape : {Shape{5, 3, 5}, Shape{6, 3, 5}, Shape{3, 2, 3, 5}, Shape{1, 2, 2, 3, 5}, Shape{3, 4}})
     EXPECT_EQ(refusal(q, k, k, {.mask = zeros(shape)}),
               text("the mask must broadcast to [2, 2, 3, 5], not be ", shape));
   EXPECT_EQ(refusal(q, k, k, {.mask = zeros({4, 3, 5})}), "");

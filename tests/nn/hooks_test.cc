@@ -25,7 +25,7 @@ TEST(Print, ShowsTheTreeOfModules) {
             "  )\n"
             "  (2): Dropout(p=0.25)\n"
             ")");
-  EXPECT_EQ(LSTM(8, 16).to_string(), "LSTM(8, 16, num_layers=1)");
+  EXPECT_EQ(LSTM(8, 16).to_string(), "LSTM(8, 16)");
   EXPECT_EQ(RMSNorm(16).to_string(), "RMSNorm([16])");
   EXPECT_EQ(GroupNorm(2, 4).to_string(), "GroupNorm(2, 4, eps=1e-05)");
 }

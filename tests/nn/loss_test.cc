@@ -170,6 +170,11 @@ TEST(AdaptiveLogSoftmax, AClusterWithoutTargetsIsNotComputed) {
   EXPECT_EQ(one.output.rank(), 0);
   EXPECT_EQ(error_of<IndexError>([&] { (void)layer.forward(x, target + 1); }),
             "AdaptiveLogSoftmaxWithLoss([5, 4] f64, [5] i64): target 9 is out of range for 9 classes");
+  EXPECT_EQ(error_of<Error>([] {
+              AdaptiveLogSoftmaxWithLoss({.in_features = 8, .n_classes = 9, .cutoffs = {4, 5, 7}});
+            }),
+            "AdaptiveLogSoftmaxWithLoss(): cluster 1 would project 8 features to none (divided by 4^2); give a smaller "
+            "div_value or fewer cutoffs");
 }
 
 TEST(Losses, OfDistributionsRefuseWhatDoesNotFit) {

@@ -37,7 +37,9 @@ TEST(Parametrize, HasTheNamesOfPyTorch) {
             "WeightNorm<Linear>(\n"
             "  in_features=4, out_features=3, bias=true\n"
             "  (parametrizations): ModuleDict(\n"
-            "    (weight): ParametrizationList()\n"
+            "    (weight): ParametrizationList(\n"
+            "      (0): _WeightNorm()\n"
+            "    )\n"
             "  )\n"
             ")");
 }

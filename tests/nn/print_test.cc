@@ -104,9 +104,9 @@ TEST(Print, PoolsAndWindows) {
   expect_prints(AvgPool1d(2), "AvgPool1d(kernel_size=2, stride=2, padding=0)");
   expect_prints(AvgPool2d({.kernel_size = {2, 3}, .padding = 1}),
                 "AvgPool2d(kernel_size={2, 3}, stride={2, 3}, padding=1)");
-  expect_prints(LPPool1d(1, 3), "LPPool1d(norm_type=1, kernel_size=3, stride=3, padding=0)");
-  expect_prints(LPPool3d(2, 2), "LPPool3d(norm_type=2, kernel_size=2, stride=2, padding=0)");
-  expect_prints(LPPool2d(3, 2), "LPPool2d(norm_type=3, kernel_size=2, stride=2, padding=0)");
+  expect_prints(LPPool1d(1, 3), "LPPool1d(norm_type=1, kernel_size=3, stride=3)");
+  expect_prints(LPPool3d(2, 2), "LPPool3d(norm_type=2, kernel_size=2, stride=2)");
+  expect_prints(LPPool2d(3, 2), "LPPool2d(norm_type=3, kernel_size=2, stride=2)");
   expect_prints(AdaptiveAvgPool2d({3, 4}), "AdaptiveAvgPool2d(output_size={3, 4})");
   expect_prints(AdaptiveMaxPool1d(5), "AdaptiveMaxPool1d(output_size=5)");
   expect_prints(AdaptiveAvgPool1d(2), "AdaptiveAvgPool1d(output_size=2)");
@@ -197,8 +197,8 @@ TEST(Print, SequenceLayers) {
       LSTM({.input_size = 3, .hidden_size = 4, .num_layers = 2, .bias = false, .dropout = 0.1, .bidirectional = true}),
       "LSTM(3, 4, num_layers=2, bias=false, dropout=0.1, bidirectional=true)");
   expect_prints(RNN({.input_size = 3, .hidden_size = 4, .nonlinearity = RNN::Nonlinearity::relu}),
-                "RNN(3, 4, num_layers=1, nonlinearity=relu)");
-  expect_prints(GRU(3, 4), "GRU(3, 4, num_layers=1)");
+                "RNN(3, 4, nonlinearity=relu)");
+  expect_prints(GRU(3, 4), "GRU(3, 4)");
   expect_prints(RNNCell({.input_size = 3, .hidden_size = 4, .nonlinearity = RNN::Nonlinearity::relu}),
                 "RNNCell(3, 4, nonlinearity=relu)");
   expect_prints(LSTMCell({.input_size = 3, .hidden_size = 4, .bias = false}), "LSTMCell(3, 4, bias=false)");
@@ -254,7 +254,9 @@ TEST(Print, ComputedWeights) {
                 "WeightNorm<Linear>(\n"
                 "  in_features=2, out_features=3, bias=true\n"
                 "  (parametrizations): ModuleDict(\n"
-                "    (weight): ParametrizationList()\n"
+                "    (weight): ParametrizationList(\n"
+                "      (0): _WeightNorm()\n"
+                "    )\n"
                 "  )\n"
                 ")");
   expect_prints(spectral_norm(Linear(2, 3)),
@@ -262,7 +264,7 @@ TEST(Print, ComputedWeights) {
                 "  in_features=2, out_features=3, bias=true\n"
                 "  (parametrizations): ModuleDict(\n"
                 "    (weight): ParametrizationList(\n"
-                "      (0): Module()\n"
+                "      (0): _SpectralNorm()\n"
                 "    )\n"
                 "  )\n"
                 ")");

@@ -16,7 +16,7 @@ TEST(LstmOptions, RefuseAProjectionThatIsNone) {
             "GRU(): only an LSTM has a proj_size");
   const LSTM layer({.input_size = 2, .hidden_size = 3, .proj_size = 1});
   EXPECT_EQ(layer.get_parameter("weight_hr_l0").shape(), (Shape{1, 3}));
-  EXPECT_EQ(layer.to_string(), "LSTM(2, 3, num_layers=1, proj_size=1)");
+  EXPECT_EQ(layer.to_string(), "LSTM(2, 3, proj_size=1)");
   EXPECT_EQ(error_of([&] {
               (void)layer(ones({1, 4, 2}), {}, tensor({5}));
             }),
