@@ -10,10 +10,13 @@
 #include "tensor/core/random.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/eig.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/lu.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/qr.h"
 #include "tensor/functions/random.h"
@@ -23,6 +26,7 @@
 #include "tensor/functions/view.h"
 #include "tensor/ops/lu.h"
 #include "tensor/runtime/threads.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
@@ -71,6 +75,46 @@ TEST(SmallMatrices, SystemsOfOneMatrixShareItsFactors) {
   EXPECT_LT(largest_difference(matmul(a, solve(a, b)), b), 1e-10);
   const Tensor wide = randn({kMany, 5, 40}, f64), many = randn({kMany, 5, 5}, f64);
   EXPECT_LT(largest_difference(matmul(many, solve(many, wide)), wide), 1e-9);
+}
+
+/// x of triangles with NaN on the side that is not read, and on the diagonal where it is taken to be ones.
+void expect_solved(const Shape& shape, int64_t columns, bool upper, bool unit, DType dtype) {
+  const int64_t n = shape[shape.size() - 1];
+  const Tensor ones_there = eye(n, std::nullopt, dtype), normal = randn(shape, dtype) * (1 / std::sqrt(n));
+  const Tensor strict = upper ? triu(normal, 1) : tril(normal, -1), clean = strict + ones_there * (unit ? 1 : 2);
+  const Tensor read = upper ? triu(ones(shape, boolean), unit ? 1 : 0) : tril(ones(shape, boolean), unit ? -1 : 0);
+  const Tensor a = where(read, clean, full_like(clean, std::nan("")));
+  Shape of_b = shape;
+  of_b[of_b.size() - 1] = columns;
+  const Tensor b = randn(of_b, dtype);
+  for (const bool by_columns : {false, true}) {
+    const Tensor lying = by_columns ? transpose(transpose(a, -2, -1).contiguous(), -2, -1) : a;
+    for (const Tensor& given : {lying, cat({lying, lying}, -1).narrow(-1, 0, n)}) {
+      const Tensor x = solve_triangular(given, b, {.upper = upper, .unitriangular = unit});
+      EXPECT_LT(largest_difference(matmul(clean, x), b), dtype == f64 ? 1e-12 : 1e-4)
+          << shape << " and " << columns << " columns, upper " << upper << ", ones " << unit << ", " << by_columns;
+    }
+  }
+}
+
+TEST(SmallMatrices, TrianglesAreSolved) {
+  manual_seed(3);
+  for (const DType dtype : {f32, f64})
+    for (const int64_t n : {1, 2, 7, 16, 17, 31, 32, 33, 64, 65, 130})
+      for (const int64_t columns : {1, 2, 3, 9, 17})
+        for (const bool upper : {false, true})
+          for (const Shape& shape : {Shape{n, n}, Shape{n > 40 ? 9 : kMany, n, n}})
+            expect_solved(shape, columns, upper, (n + columns) % 4 == 0, dtype);
+  expect_solved({256, 256}, 1, true, false, f32);
+  expect_solved({257, 257}, 1, false, false, f64);
+  Tensor singular = eye(20).expand({kMany, 20, 20}).contiguous();
+  singular.select(0, 17).select(0, 4).select(0, 4).fill_(0);
+  EXPECT_EQ(
+      error_of([&] {
+        solve_triangular(singular, ones({kMany, 20, 1}));
+      }),
+      "solve_triangular([37, 20, 20] f32, [37, 20, 1] f32): matrix 17 of the batch is singular: there is a zero on "
+      "its diagonal");
 }
 
 TEST(SmallMatrices, RectanglesAreFactored) {
@@ -128,19 +172,11 @@ TEST(SmallMatrices, EigenpairsOfAnySize) {
 }
 
 TEST(SmallMatrices, AnErrorNamesTheFirst) {
-  const auto message = [](const auto& f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("none");
-  };
   Tensor a = eye(3).expand({kMany, 3, 3}).clone();
   a[21].fill_(0), a[33].fill_(NAN);
-  EXPECT_NE(message([&] { cholesky(a); }).find("matrix 21 of the batch"), std::string::npos);
-  EXPECT_NE(message([&] { solve(a, a); }).find("matrix 21 of the batch is singular"), std::string::npos);
-  EXPECT_NE(message([&] { eigh(a); }).find("matrix 33 of the batch"), std::string::npos);
+  EXPECT_NE(error_of([&] { cholesky(a); }).find("matrix 21 of the batch"), std::string::npos);
+  EXPECT_NE(error_of([&] { solve(a, a); }).find("matrix 21 of the batch is singular"), std::string::npos);
+  EXPECT_NE(error_of([&] { eigh(a); }).find("matrix 33 of the batch"), std::string::npos);
 }
 
 TEST(SmallMatrices, BitsDoNotDependOnTheThreads) {

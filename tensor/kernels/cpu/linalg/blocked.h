@@ -12,6 +12,7 @@
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/kernels/cpu/linalg/solve_column.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu::linalg {
@@ -137,9 +138,28 @@ void solve_strip(Matrix<const T> tri, bool upper, bool unit, T* b, int64_t strid
   }
 }
 
+template <class T> void solve_triangle(Matrix<const T> tri, bool upper, bool unit, Matrix<T> b);
+
+/// solve_triangle() of each column, in contiguous memory.
+template <class T> void solve_each_column(Matrix<const T> tri, bool upper, bool unit, Matrix<T> b) {
+  const Scratch<T> memory(b.rows);
+  const Matrix<T> column{memory.data(), b.rows, 1, 1, 1};
+  for (int64_t j = 0; j < b.columns; ++j) {
+    const Matrix<T> given = b.block(0, j, b.rows, 1);
+    copy_matrix_serial<T, T>(given, column);
+    solve_triangle<T>(tri, upper, unit, column);
+    copy_matrix_serial<T, T>(column, given);
+  }
+}
+
 /// b = tri^-1 b for a lower or upper triangle (any strides), with ones on its diagonal where `unit`; b is row-major.
 template <class T> void solve_triangle(Matrix<const T> tri, bool upper, bool unit, Matrix<T> b) {
   const int64_t n = tri.rows;
+  if (b.columns == 1 && b.row_stride == 1) {
+    if (is_column_system<T>(tri)) return solve_column<T>(tri, upper, unit, b.data);
+  } else if (b.columns <= 2) {  // fewer than a product's tile is faster with
+    return solve_each_column<T>(tri, upper, unit, b);
+  }
   if (n > kTriangle) {
     const int64_t h = half(n), rest = n - h;
     const Matrix<T> top = b.block(0, 0, h, b.columns), bottom = b.block(h, 0, rest, b.columns);

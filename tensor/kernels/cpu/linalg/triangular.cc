@@ -67,6 +67,37 @@ template <class T> bool cholesky_lanes(const Operand& a, int64_t first, int64_t 
   return true;
 }
 
+/// The triangles of a few small matrices solved, one per lane. False where one has a zero on its diagonal.
+template <class T>
+bool solve_lanes(const op::SolveTriangular& op, const Operand& a, const Operand& b, int64_t first, int64_t count,
+                 const Operand& out) {
+  using V = simd::Vec<T>;
+  const int64_t n = a.size(a.rank() - 1), columns = b.size(b.rank() - 1);
+  const bool transposed = a.stride(a.rank() - 1) != 1;  // a is loaded as it lies in memory
+  const View lying = transposed ? a.view->transpose(-2, -1) : *a.view;
+  LaneMatrices<T> m(n, n), x(n, columns);
+  m.load(a.with(lying), first, count);
+  x.load(b, first, count);
+  const auto factor = [&](int64_t i, int64_t k) -> V { return transposed ? m.at(k, i) : m.at(i, k); };
+  auto good = V{} == V{};
+  for (int64_t i = 0; i < n && !op.unit; ++i) good &= m.at(i, i) != 0;
+  for (int64_t k = 0; k < count; ++k)
+    if (good[k] == 0) return false;
+  for (int64_t done = 0; done < n; ++done) {
+    const int64_t i = op.upper ? n - 1 - done : done;
+    for (int64_t before = 0; before < done; ++before) {
+      const int64_t k = op.upper ? n - 1 - before : before;
+      const V by = factor(i, k);
+      for (int64_t j = 0; j < columns; ++j) x.at(i, j) -= by * x.at(k, j);
+    }
+    if (op.unit) continue;
+    const V pivot = m.at(i, i);
+    for (int64_t j = 0; j < columns; ++j) x.at(i, j) /= pivot;
+  }
+  x.store(out, first, count);
+  return true;
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -94,13 +125,21 @@ void SolveTriangular::cpu(const Operand& a, const Operand& b, const Operand& out
   const double n = static_cast<double>(a.size(a.rank() - 1)), columns = static_cast<double>(b.size(b.rank() - 1));
   FirstFailure singular;
   visit_precision(out.dtype, [&]<class T>() {
-    for_each_matrix(batch_count(a), n * n * columns / 2, [&](int64_t i) {
+    const auto one = [&](int64_t i) {
       const Matrix<const T> triangle = matrix_of<const T>(a, i);
       if (!unit && has_zero_on_diagonal(triangle)) return singular.report(i);
       const Matrix<T> x = matrix_of<T>(out, i);
       if (x.rows == 0 || x.columns == 0) return;
       copy_matrix<T, T>(matrix_of<const T>(b, i), x);
       linalg::solve_triangle<T>(triangle, upper, unit, x);
+    };
+    // Columns that fill a half of a register are faster one matrix after the other, unless that is small.
+    const int64_t most = b.size(b.rank() - 1) > simd::kLanes<T> / 2 ? 16 : 48;
+    if (out.numel() == 0 || !fills_lanes<T>(a, most) || !fills_lanes<T>(b, most))
+      return for_each_matrix(batch_count(a), n * n * columns / 2, one);
+    for_lanes_of_matrices<T>(batch_count(a), n * n * columns, [&](int64_t first, int64_t count) {
+      if (solve_lanes<T>(*this, a, b, first, count, out)) return;
+      for (int64_t i = first; i < first + count; ++i) one(i);  // which of them it was
     });
   });
   singular.check(a, "is singular: there is a zero on its diagonal");
