@@ -3,6 +3,7 @@
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/window/few_channels_max.h"
 #include "tensor/kernels/cpu/window/long_lines.h"
+#include "tensor/kernels/cpu/window/max_rows.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
 #include "tensor/kernels/cpu/window/wide_windows.h"
 
@@ -36,7 +37,7 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
         for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
           for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
             const auto value = load_channels<kFull, C, N>(x.at(a->at, b->at) + c * x.channel, x.channel, count);
-            const auto wins = ~(value <= best) & (best == best);  // larger, or a NaN where there was none
+            const auto wins = simd::takes_place(value, best);
             best = wins ? value : best;
             index = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : index;
           }
@@ -205,14 +206,26 @@ void gradient_by_channels(const Operand& grad, const Operand& indices, const Ope
   });
 }
 
+/// Whether registers hold windows of one row. Elements that lie more than two apart are loaded one by one, as many as a
+/// register holds: not for fewer windows.
+template <class C> bool prefers_rows(const Operand& x, const Operand& out, const MaxWindows& windows) {
+  const Pool2dOptions& o = windows.options;
+  if (x.size(1) >= kFewChannels) return has_row_windows(x, out, windows);
+  if (windows.is_adaptive() || o.padding.width > x.size(3)) return false;
+  return o.step().width <= 2 || out.size(3) >= simd::kLanes<C>;
+}
+
 template <class S, class Index>
 void maxima(const Operand& x, const Operand& out, const Operand& indices, const MaxWindows& windows) {
   const Size2 kernel = windows.options.kernel_size;
   const Links rows = links_of_windows(windows, 0, x.size(2), out.size(2));
   if (prefers_wide_windows(x, out, windows)) return maxima_of_wide_windows<S, Index>(x, out, indices, windows, rows);
   const Links columns = links_of_windows(windows, 1, x.size(3), out.size(3));
+  if (prefers_rows<Compute<S>>(x, out, windows))
+    return maxima_of_rows<S, Index>(x, out, indices, {windows_of(windows.options, 1), columns, out.size(3)},
+                                    kernel.height, rows);
   if (x.size(1) < kFewChannels && x.size(3) <= std::numeric_limits<int32_t>::max()) {
-    const WindowColumns<Compute<S>> few(columns, x.size(3), out.size(3), windows);
+    const WindowColumns<Compute<S>> few(columns, out.size(3));
     return for_each_row(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
       line_of_few_channels<S, Index>(Image<S>(x, n), rows.begin(h), rows.end(h), few, kernel.width, out.size(1),
                                      x.size(3), Image<S>(out, n), Image<Index>(indices, n), h);

@@ -65,17 +65,20 @@ inline void store_channels(S* p, int64_t step, simd::Vec<C, N> v, int count) {
 }
 
 namespace detail {
-template <class V, int... I> WEFT_SIMD V even_lanes(V a, V b, std::integer_sequence<int, I...>) {
-  return __builtin_shufflevector(a, b, (2 * I)...);
+/// Lanes 0, 2, .. of a, and 1, 3, .. of b.
+template <class V, int... I> WEFT_SIMD V alternate_lanes(V a, V b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (2 * I < static_cast<int>(sizeof...(I)) ? 2 * I : 2 * I + 1)...);
 }
 }  // namespace detail
 
-/// The first `count` of N elements that lie kStride apart, or `stride` where kStride is 0. One register or two are read
-/// whole where it is 1 or 2.
-template <int kStride, class C, int N> WEFT_SIMD simd::Vec<C, N> load_apart(const C* p, int64_t stride, int count) {
+/// The first `count` of N elements that lie kStride apart, or `stride` where kStride is 0. All N, and what lies between
+/// them, are read where it is 1 or 2.
+template <int kStride, class C, int N, class S>
+WEFT_SIMD simd::Vec<C, N> load_apart(const S* p, int64_t stride, int count) {
   if constexpr (kStride == 1) return simd::load<C, N>(p);
   if constexpr (kStride == 2)
-    return detail::even_lanes(simd::load<C, N>(p), simd::load<C, N>(p + N), std::make_integer_sequence<int, N>{});
+    return detail::alternate_lanes(simd::load<C, N>(p), simd::load<C, N>(p + N - 1),
+                                   std::make_integer_sequence<int, N>{});
   return count == N ? simd::load_strided<C, N>(p, stride) : simd::load_strided<C, N>(p, stride, count);
 }
 

@@ -22,10 +22,18 @@ inline WindowPart part_of_window(const MaxWindows& windows, int64_t i, int64_t i
   return {begin, std::clamp(start + o.kernel, begin, inputs), begin - start};
 }
 
+/// Whether registers of windows of one row cost less than registers of channels, of many of them.
+inline bool has_row_windows(const Operand& x, const Operand& out, const MaxWindows& windows) {
+  constexpr int64_t kFewestWindows = 16;
+  const Pool2dOptions& o = windows.options;
+  return !windows.is_adaptive() && o.padding.width <= x.size(3) && x.stride(1) != 1 && x.stride(3) == 1 &&
+         o.step().width <= 2 && out.size(3) >= kFewestWindows;
+}
+
 /// Whether registers of one window's pixels cost less than registers of channels or of windows, which read a pixel of
 /// each. Costs are nanoseconds, about, on a Zen 4.
 inline bool prefers_wide_windows(const Operand& x, const Operand& out, const MaxWindows& windows) {
-  constexpr double kWindow = 45, kLine = 3, kStepped = 12, kTable = 8;
+  constexpr double kWindow = 45, kLine = 3, kStepped = 12, kTable = 8, kChannelPixel = 8, kEvenPixel = 2;
   constexpr int64_t kLanes = 16;
   const bool few = x.size(1) < kFewChannels, contiguous = x.stride(3) == 1;
   const Pool2dOptions& o = windows.options;
@@ -37,11 +45,12 @@ inline bool prefers_wide_windows(const Operand& x, const Operand& out, const Max
   const auto lines = static_cast<double>(size(0)), columns = static_cast<double>(size(1));
   const double of_window = kWindow + lines * (kLine + std::ceil(columns / kLanes) * (contiguous ? 1 : kStepped));
   // Of a register: a pixel each of as many channels or windows.
-  const double of_channels = 8, of_windows = windows.is_adaptive() ? kStepped + kTable
-                                             : o.step().width <= 2 ? 2
-                                                                   : kStepped;
-  const int64_t lanes = few ? std::min(out.size(3), kLanes) : kLanes;
-  return of_window < lines * columns * (few ? of_windows : of_channels) / static_cast<double>(lanes);
+  const bool rows = few || has_row_windows(x, out, windows);
+  double of_register = kChannelPixel;
+  if (rows) of_register = o.step().width <= 2 ? kEvenPixel : kStepped;
+  if (few && windows.is_adaptive()) of_register = kStepped + kTable;
+  const int64_t lanes = rows ? std::min(out.size(3), kLanes) : kLanes;
+  return of_window < lines * columns * of_register / static_cast<double>(lanes);
 }
 
 /// Reads one window line by line: each lane keeps its largest value and the element it is.
@@ -106,7 +115,7 @@ template <class S> class WindowSearch {
  private:
   static Values lowest() { return simd::splat<C, N>(-std::numeric_limits<C>::infinity()); }
   void keep(int r, Values v, I first) {
-    const Elements wins = ~(v <= best_[r]) & (best_[r] == best_[r]);  // larger, or a NaN where there was none
+    const Elements wins = simd::takes_place(v, best_[r]);
     best_[r] = wins ? v : best_[r];
     element_[r] = wins ? simd::splat<I, N>(first) + lane_ : element_[r];
   }
