@@ -17,7 +17,7 @@ void batch_norm_forward(benchmark::State& state) {
 void batch_norm_backward_of(benchmark::State& state) {
   NoGrad guard;
   const Tensor x = images(state.range(0)), g = images(state.range(0)), w = ones({state.range(0)});
-  const auto [y, mean, rstd] = batch_norm_with_statistics(x, w, zeros({state.range(0)}));
+  const auto [y, mean, rstd, var] = batch_norm_with_statistics(x, w, zeros({state.range(0)}));
   const Tensor m = mean, r = rstd;
   memory_bound(state, streams(5, x.numel()),
                [&] { benchmark::DoNotOptimize(adjoint::batch_norm_backward(g, x, w, {}, m, r, 1e-5, false)); });

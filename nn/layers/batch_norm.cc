@@ -49,7 +49,7 @@ void BatchNorm::check_features(const Tensor& x) const {
 // An empty batch has no statistics: their mean would be 0 / 0.
 Tensor BatchNorm::tracked(BatchNormResult result, const Tensor& x) const {
   if (is_training() && options_.track_running_stats && x.numel() > 0)
-    track(result.mean, result.rstd, x.numel() / options_.num_features);
+    track(result.mean, result.var, x.numel() / options_.num_features);
   return std::move(result.y);
 }
 
@@ -71,14 +71,14 @@ std::pair<Tensor, Tensor> BatchNorm::scale_and_shift() const {
   return {std::move(scale), std::move(shift)};
 }
 
-void BatchNorm::track(const Tensor& mean, const Tensor& rstd, int64_t count) const {
+void BatchNorm::track(const Tensor& mean, const Tensor& var, int64_t count) const {
   autograd::once([&]() -> std::vector<Tensor> {
     NoGrad guard;
     Tensor batches = batches_;
     batches.add_(1);
     const bool plain = !options_.momentum || detail::PlainAverages::alive();
     const double m = plain ? 1.0 / batches.item<double>() : *options_.momentum;
-    adjoint::update_running(running_mean_, running_var_, mean, adjoint::variance_of(rstd, options_.eps), count, m);
+    adjoint::update_running(running_mean_, running_var_, mean, var, count, m);
     return {};
   });
 }

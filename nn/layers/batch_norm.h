@@ -58,9 +58,8 @@ class BatchNorm : public ChannelNorm {
   void check_features(const Tensor& x) const;
   /// In training, updates the running statistics from those of the batch x.
   Tensor tracked(BatchNormResult result, const Tensor& x) const;
-  /// Updates the running statistics from a batch's mean and 1 / sqrt(variance + eps), computed over `count` values per
-  /// channel.
-  void track(const Tensor& mean, const Tensor& rstd, int64_t count) const;
+  /// Updates the running statistics from a batch's mean and biased variance, computed over `count` values per channel.
+  void track(const Tensor& mean, const Tensor& var, int64_t count) const;
   const BatchNormOptions& options() const { return options_; }
   double eps() const { return options_.eps; }
 

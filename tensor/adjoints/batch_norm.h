@@ -17,7 +17,5 @@ std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, cons
 /// and var (C) are those of a batch with `count` values a channel, the variance biased; the running one is unbiased.
 void update_running(Tensor running_mean, Tensor running_var, const Tensor& mean, const Tensor& var, int64_t count,
                     double momentum);
-/// The biased variance from 1 / sqrt(variance + eps).
-Tensor variance_of(const Tensor& rstd, double eps);
 
 }  // namespace weft::adjoint

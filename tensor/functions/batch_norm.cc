@@ -12,13 +12,13 @@ namespace {
 
 BatchNormResult normalized(const op::BatchNorm& op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
-  auto [y, mean, rstd] = dispatch::apply(op, in, w, b);
-  return {y, mean.detach(), rstd.detach()};
+  auto [y, mean, rstd, var] = dispatch::apply(op, in, w, b);
+  return {y, mean.detach(), rstd.detach(), var.detach()};
 }
 
 Tensor by_statistics(const op::BatchNormInference& op, const Tensor& x, const Tensor& mean, const Tensor& var,
                      const Tensor& weight, const Tensor& bias) {
-  if (!(op.eps >= 0)) throw Error(text("eps must not be negative, but is ", op.eps));
+  if (!(op.eps >= 0)) throw Error(text("eps must be 0 or more, not ", op.eps));
   const auto [in, m, v, w, b] = internal::norm_operands<5>({x, mean, var, weight, bias}, 3, 4);
   return dispatch::apply(op, in, m, v, w, b);
 }
@@ -37,8 +37,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   op::check_channels(required_operand(x), {&mean, &var});
   BatchNormResult result = normalized({options.eps, false}, x, weight, bias);
   if (x.numel() > 0 && (running_mean.defined() || running_var.defined()))
-    adjoint::update_running(running_mean, running_var, result.mean, adjoint::variance_of(result.rstd, options.eps),
-                            x.numel() / x.size(1), options.momentum);
+    adjoint::update_running(running_mean, running_var, result.mean, result.var, x.numel() / x.size(1),
+                            options.momentum);
   return std::move(result.y);
 }
 
@@ -71,7 +71,5 @@ void adjoint::update_running(Tensor running_mean, Tensor running_var, const Tens
   if (running_mean.defined()) running_mean.mul_(1 - momentum).add_(mean * momentum);
   if (running_var.defined()) running_var.mul_(1 - momentum).add_(var * (momentum * unbiased));
 }
-
-Tensor adjoint::variance_of(const Tensor& rstd, double eps) { return clip(rstd.pow(-2) - eps, 0.0, std::nullopt); }
 
 }  // namespace weft

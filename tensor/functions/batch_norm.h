@@ -8,7 +8,8 @@ namespace weft {
 struct BatchNormResult {
   Tensor y;
   Tensor mean;  // (C), of this batch, without history
-  Tensor rstd;  // (C), 1 / sqrt(biased variance + eps), without history
+  Tensor rstd;  // (C), 1 / sqrt(var + eps), without history
+  Tensor var;   // (C), of this batch, biased, without history
 };
 
 struct BatchNormFunctionOptions {

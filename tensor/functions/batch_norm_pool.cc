@@ -21,8 +21,8 @@ BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight
     result.y = max_pool2d(result.y, options);
     return result;
   }
-  auto [y, mean, rstd, indices] = dispatch::apply(op::BatchNormReluMaxPool2d{eps, options}, x, weight, bias);
-  return {y, mean.detach(), rstd.detach()};
+  auto [y, mean, rstd, indices, var] = dispatch::apply(op::BatchNormReluMaxPool2d{eps, options}, x, weight, bias);
+  return {y, mean.detach(), rstd.detach(), var.detach()};
 }
 
 std::array<Tensor, 3> adjoint::batch_norm_relu_max_pool2d_backward(const Tensor& g, const Tensor& indices,

@@ -40,10 +40,16 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
   op::check_channels(required_operand(x), {&running[0], &running[1]});
   const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
   auto [y, mean_of_each, rstd] = dispatch::apply(op::GroupNorm{std::max<int64_t>(channels, 1), options.eps}, in, w, b);
-  if (x.numel() > 0 && (running_mean.defined() || running_var.defined()))
-    adjoint::update_running(running_mean, running_var, mean(mean_of_each.detach(), 0),
-                            mean(adjoint::variance_of(rstd.detach(), options.eps), 0), x.numel() / (images * channels),
+  if (x.numel() > 0 && (running_mean.defined() || running_var.defined())) {
+    const int64_t pixels = x.numel() / (images * channels);
+    Tensor variance;
+    if (running_var.defined()) {
+      const Tensor seen = cast(x.detach(), mean_of_each.dtype()).reshape({images, channels, pixels});
+      variance = mean(var(seen, {2}, 0), 0);
+    }
+    adjoint::update_running(running_mean, running_var, mean(mean_of_each.detach(), 0), variance, pixels,
                             options.momentum);
+  }
   return std::move(y);
 }
 

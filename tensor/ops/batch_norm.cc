@@ -22,9 +22,9 @@ Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_ch
   return channels;
 }
 
-std::array<Spec, 3> BatchNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
+std::array<Spec, 4> BatchNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
   const Spec statistics = spec_of(check_batch(x, {&weight, &bias}, eps), statistics_dtype(x.dtype));
-  return {spec_like(x), statistics, statistics};
+  return {spec_like(x), statistics, statistics, statistics};
 }
 
 std::array<Spec, 3> BatchNormBackward::infer(const Operand& g, const Operand& x, const Operand& weight,

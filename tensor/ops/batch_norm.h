@@ -23,19 +23,20 @@ inline DType gradient_dtype(const Operand& parameter, const Operand& x) {
 /// eps is positive (a channel of equal values would be divided by 0).
 Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel, double eps);
 
-/// y, and for each channel mean and rstd = 1 / sqrt(var + eps). With `relu`, relu is applied to y.
+/// y, and for each channel mean, rstd = 1 / sqrt(var + eps), and var, which is not known from rstd where it is far
+/// smaller than eps. With `relu`, relu is applied to y.
 struct BatchNorm {
   double eps;
   bool relu;
   static constexpr std::string_view name = "batch_norm";
   static constexpr std::string_view cost = "two passes: moments, then values";
-  static constexpr int outputs = 3;
+  static constexpr int outputs = 4;
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b110};
   void attributes(auto visit) const { visit("eps", eps), visit("relu", relu); }
   bool operator==(const BatchNorm&) const = default;
-  std::array<Spec, 3> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
+  std::array<Spec, 4> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
   void cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y, const Operand& mean,
-           const Operand& rstd) const;
+           const Operand& rstd, const Operand& var) const;
 };
 
 /// The gradients of x, weight and bias. An absent weight counts as 1. With `relu`, g counts only where y, recomputed

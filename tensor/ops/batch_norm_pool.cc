@@ -25,11 +25,11 @@ void check_applies(const Operand& x, const Pool2dOptions& options) {
 
 }  // namespace
 
-std::array<Spec, 4> BatchNormReluMaxPool2d::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
+std::array<Spec, 5> BatchNormReluMaxPool2d::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
   const Spec channels = spec_of(check_batch(x, {&weight, &bias}, eps), statistics_dtype(x.dtype));
   check_applies(x, options);
   const View view = channels_last_view(pooled_shape(x.shape(), options));
-  return {Spec{view, x.dtype}, channels, channels, Spec{view, u8}};
+  return {Spec{view, x.dtype}, channels, channels, Spec{view, u8}, channels};
 }
 
 std::array<Spec, 3> BatchNormReluMaxPool2dBackward::infer(const Operand& g, const Operand& indices, const Operand& x,

@@ -13,7 +13,8 @@ bool batch_norm_pool_applies(const Operand& x, const Pool2dOptions& options);
 
 namespace op {
 
-/// y, mean and rstd for each channel, and the indices of the maxima (u8; 255 where relu gave 0 for the whole window).
+/// y, mean and rstd for each channel, the indices of the maxima (u8; 255 where relu gave 0 for the whole window), and
+/// var for each channel.
 /// batch_norm_pool_applies must be true for x (N, C, H, W). weight and bias are (C), of one dtype, or absent.
 /// Statistics of a 16-bit x are f32.
 struct BatchNormReluMaxPool2d {
@@ -22,12 +23,12 @@ struct BatchNormReluMaxPool2d {
   static constexpr std::string_view name = "batch_norm_relu_max_pool2d";
   static constexpr std::string_view cost = "two passes";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b110};
-  static constexpr int outputs = 4;
+  static constexpr int outputs = 5;
   void attributes(auto visit) const { visit("eps", eps), visit("options", options); }
   bool operator==(const BatchNormReluMaxPool2d&) const = default;
-  std::array<Spec, 4> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
+  std::array<Spec, 5> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
   void cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y, const Operand& mean,
-           const Operand& rstd, const Operand& indices) const;
+           const Operand& rstd, const Operand& indices, const Operand& var) const;
 };
 
 /// The gradients of x, weight and bias. An absent weight counts as 1. The gradients of weight and bias have the

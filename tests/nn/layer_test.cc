@@ -19,8 +19,6 @@
 namespace weft::nn {
 namespace {
 
-#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
-
 TEST(Layer, RefusesWhatDoesNotFit) {
   EXPECT_SAYS(error_of<ShapeError>([] { Linear(3, 2)(zeros({2, 4})); }), "x has 4 features, weight [2, 3] takes 3");
   EXPECT_SAYS(
@@ -204,6 +202,21 @@ TEST(BatchNorm, AnEmptyBatchLeavesTheRunningStatistics) {
   (void)norm.forward_relu(zeros({0, 3, 4, 4}));
   (void)norm.forward_relu_max_pool(zeros({0, 3, 4, 4}), {.kernel_size = 2});
   for (const auto& [name, tensor] : norm.state_dict()) EXPECT_TRUE(equal(tensor, before.at(name))) << name;
+}
+
+// 1 / sqrt(var + eps) in f32 does not tell them.
+TEST(BatchNorm, RunningVariancesFarBelowEps) {
+  const Tensor x = randn({64, 3, 20}) * 1e-4, exact = var(x.to(f64), {0, 2});
+  const auto error = [](const Tensor& found, const Tensor& expected) {
+    return max(abs(found.to(f64) / expected - 1.0)).item<double>();
+  };
+  BatchNorm1d batch({.num_features = 3, .eps = 0.1, .momentum = 1.0});
+  (void)batch(x);
+  EXPECT_LT(error(batch.running_var(), exact), 1e-5);
+  EXPECT_LT(error(batch_norm_relu(x).var, var(x.to(f64), {0, 2}, 0)), 1e-5);
+  InstanceNorm1d instance({.num_features = 3, .eps = 0.1, .momentum = 1.0, .track_running_stats = true});
+  (void)instance(x);
+  EXPECT_LT(error(instance.get_buffer("running_var"), mean(var(x.to(f64), 2), 0)), 1e-5);
 }
 
 TEST(Layer, LossesRefuseWhatDoesNotFit) {

@@ -35,7 +35,7 @@ void add_eps_errors(Cases& cases) {
     return [=] { batch_norm(ones({2, 3}), zeros({3}), ones({3}), {}, {}, {.training = training, .eps = eps}); };
   };
   const std::string call = "batch_norm([2, 3] f32, [3] f32, [3] f32): ";
-  cases.error<Error>("batch_norm negative eps", of(false, -1), call + "eps must not be negative, but is -1");
+  cases.error<Error>("batch_norm negative eps", of(false, -1), call + "eps must be 0 or more, not -1");
   cases.error<Error>("batch_norm negative eps in training", of(true, -0.5),
                      call + "eps must be positive in training, not -0.5");
   cases.error<Error>("batch_norm eps 0 in training", of(true, 0), call + "eps must be positive in training, not 0");
@@ -92,12 +92,15 @@ void add_batch_norm(Cases& cases) {
           "batch norm statistics", samples,
           [](const Inputs& x) {
             const BatchNormResult result = batch_norm_with_statistics(x[0], x[1], x[2], kEps);
-            return Outputs{result.mean.to(x[0].dtype()), result.rstd.to(x[0].dtype())};  // f32 of bf16 and f16
+            const DType dtype = x[0].dtype();  // statistics are f32 of bf16 and f16
+            return Outputs{result.mean.to(dtype), result.rstd.to(dtype), result.var.to(dtype)};
           },
           [](const Arrays& x) {
             const Shape channels{x[0].size(1)};
             const auto [mean, rstd] = reference::moments(x[0], reference::each_channel(x[0].shape), kEps);
-            return Arrays{Array{channels, mean}, Array{channels, rstd}};
+            reference::Row var = rstd;
+            for (double& v : var) v = 1 / (v * v) - kEps;
+            return Arrays{Array{channels, mean}, Array{channels, rstd}, Array{channels, var}};
           })
       .accepts(kFloating)
       .no_gradient()

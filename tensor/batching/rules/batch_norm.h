@@ -15,7 +15,7 @@ WEFT_BATCHING(BatchNorm) = [](const op::BatchNorm& op, const Call& call) -> std:
   const auto out = call.run(
       op, {detail::batch_to_channels(call.whole(0)), detail::fold_optional(call, 1), detail::fold_optional(call, 2)});
   return {detail::channels_to_batch(out[0], call.size()), unfold_batch(out[1], call.size()),
-          unfold_batch(out[2], call.size())};
+          unfold_batch(out[2], call.size()), unfold_batch(out[3], call.size())};
 };
 WEFT_BATCHING(BatchNormBackward) = [](const op::BatchNormBackward& op, const Call& call) -> std::vector<Tensor> {
   if (call.size() == 0) return one_by_one(call);

@@ -11,7 +11,7 @@ namespace {
 constexpr double kEps = 0.1;
 
 struct Batch {
-  AnyArray x, g, y, dx, w, b, mean, rstd, dw, db;
+  AnyArray x, g, y, dx, w, b, mean, rstd, var, dw, db;
   bool affine;
   bool relu = false;
 
@@ -24,6 +24,7 @@ struct Batch {
         b(random_values({shape[1]}, dtype, Layout::row_major, random)),
         mean({shape[1]}, dtype == f64 ? f64 : f32, Layout::row_major, random),
         rstd(mean),
+        var(mean),
         dw(w),
         db(b),
         affine(affine_) {}
@@ -31,7 +32,8 @@ struct Batch {
   Operand weight() { return affine ? w.operand() : Operand(); }
   Operand bias() { return affine ? b.operand() : Operand(); }
   void forward() {
-    op::BatchNorm{kEps, relu}.cpu(x.operand(), weight(), bias(), y.operand(), mean.operand(), rstd.operand());
+    op::BatchNorm{kEps, relu}.cpu(x.operand(), weight(), bias(), y.operand(), mean.operand(), rstd.operand(),
+                                  var.operand());
   }
   void backward() {
     op::BatchNormBackward{kEps, relu}.cpu(g.operand(), x.operand(), weight(), bias(), mean.operand(), rstd.operand(),
@@ -56,6 +58,9 @@ void check(Batch& batch) {
   batch.backward();
   expect_all_close(batch.mean, {{shape[1]}, mean}, 2, 1, "mean " + what);
   expect_all_close(batch.rstd, {{shape[1]}, rstd}, 4, 0, "rstd " + what);
+  reference::Row var = rstd;
+  for (double& v : var) v = 1 / (v * v) - kEps;
+  expect_all_close(batch.var, {{shape[1]}, var}, 4, 1, "var " + what);
   expect_all_close(batch.y, y, 10, 10, "y " + what);
   expect_all_close(batch.dx, want[0], 20, 20, "dx " + what);
   const double slack = 2 + 0.1 * static_cast<double>(checked_numel(shape) / shape[1]);

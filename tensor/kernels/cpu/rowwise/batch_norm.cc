@@ -78,7 +78,7 @@ void normalize(const Operand& x, const double* mean, const double* rstd, const O
 
 }  // namespace
 
-void batch_statistics(const Operand& x, double eps, double* mean, double* rstd) {
+BatchStatistics::BatchStatistics(const Operand& x, double eps) : mean(x.size(1)), var(x.size(1)), rstd(x.size(1)) {
   // A reduction over all axes but 1, its result (1, C, 1, ...).
   const int64_t channels = x.size(1);
   Shape kept(static_cast<size_t>(x.rank()), 1);
@@ -88,13 +88,14 @@ void batch_statistics(const Operand& x, double eps, double* mean, double* rstd) 
   IntList axes{0};
   for (int64_t i = 2; i < x.rank(); ++i) axes.push_back(i);
   const View view = View::create(kept, strides);
-  const ReducePlan plan = plan_reduction(x, axes, {mean, &view, DType::f64});
+  const ReducePlan plan = plan_reduction(x, axes, {mean.data(), &view, DType::f64});
   visit_floating(x.dtype, [&]<class T>() {
     reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{},
            [&](int64_t offset, int64_t step, const Moments* moments, int64_t count) {
              for (int64_t i = 0, c = plan.out_offset + offset; i < count; ++i, c += step) {
-               mean[c] = moments[i].mean;
-               rstd[c] = 1.0 / std::sqrt(moments[i].variance(0) + eps);
+               mean.data()[c] = moments[i].mean;
+               var.data()[c] = moments[i].variance(0);
+               rstd.data()[c] = 1.0 / std::sqrt(var.data()[c] + eps);
              }
            });
   });
@@ -106,13 +107,13 @@ namespace weft {
 using namespace kernels::cpu;
 
 void op::BatchNorm::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y,
-                        const Operand& mean, const Operand& rstd) const {
-  const int64_t channels = x.size(1);
-  const Scratch<double> means(channels), rstds(channels);
-  batch_statistics(x, eps, means.data(), rstds.data());
-  visit_floating(x.dtype, [&]<class T>() { normalize<T>(x, means.data(), rstds.data(), weight, bias, relu, y); });
-  write_small(means.data(), mean);
-  write_small(rstds.data(), rstd);
+                        const Operand& mean, const Operand& rstd, const Operand& var) const {
+  const BatchStatistics found(x, eps);
+  visit_floating(x.dtype,
+                 [&]<class T>() { normalize<T>(x, found.mean.data(), found.rstd.data(), weight, bias, relu, y); });
+  write_small(found.mean.data(), mean);
+  write_small(found.rstd.data(), rstd);
+  write_small(found.var.data(), var);
 }
 
 void op::BatchNormInference::cpu(const Operand& x, const Operand& mean, const Operand& var, const Operand& weight,

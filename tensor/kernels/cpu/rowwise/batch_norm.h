@@ -2,10 +2,14 @@
 #pragma once
 
 #include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/scratch.h"
 
 namespace weft::kernels::cpu {
 
-/// mean[c] and rstd[c] = 1 / sqrt(biased variance + eps) over all axes of x but 1, in double.
-void batch_statistics(const Operand& x, double eps, double* mean, double* rstd);
+/// Of each channel of x, over all axes but 1: mean, biased variance and rstd = 1 / sqrt(var + eps).
+struct BatchStatistics {
+  Scratch<double> mean, var, rstd;
+  BatchStatistics(const Operand& x, double eps);
+};
 
 }  // namespace weft::kernels::cpu

@@ -15,8 +15,6 @@
 namespace weft::kernels::cpu {
 namespace {
 
-constexpr uint8_t kNoIndex = 255;
-
 /// kCount values per channel in the type of the computation (f32 for 16 bits), with room for whole registers.
 template <class C, int kCount> class ChannelTable {
  public:
@@ -43,13 +41,13 @@ void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t ch
     for_each_vector<N>(channels, true, [&]<bool kFull>(int64_t c, int count) {
       const auto mean = table.at(0, c), lost = table.at(1, c), scale = table.at(2, c), shift = table.at(3, c);
       for (int64_t w = 0; w < width; ++w) {
-        simd::Vec<C> best{};
-        auto index = simd::splat<I, N>(kNoIndex);
+        simd::Vec<C> best{};  // relu's 0
+        auto index = simd::splat<I, N>(kNoIndex<uint8_t>);
         for (int64_t a = 0; a < rows; ++a)
           for (int64_t b = 0; b < columns; ++b) {
             const auto in = load_channels<kFull, C, N>(x.at(h * rows + a, w * columns + b) + c, 1, count);
             const simd::Vec<C> value = ((in - mean) - lost) * scale + shift;
-            const auto wins = ~(value <= best) & (best == best);  // larger than all before and 0, or the first NaN
+            const auto wins = simd::takes_place(value, best);
             best = wins ? value : best;
             index = wins ? simd::splat<I, N>(static_cast<I>(a * columns + b)) : index;
           }
@@ -82,7 +80,7 @@ void sum_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int6
               const auto in = load_channels<kFull, C, N>(x.at(h * rows + a, w * columns + b) + c, 1, count);
               at_index = index == simd::splat<I, N>(static_cast<I>(a * columns + b)) ? in : at_index;
             }
-          const simd::Vec<C> passed = index == simd::splat<I, N>(kNoIndex) ? simd::Vec<C>{} : grad;
+          const simd::Vec<C> passed = index == simd::splat<I, N>(kNoIndex<uint8_t>) ? simd::Vec<C>{} : grad;
           sum += passed;
           dot += passed * (at_index - mean);
         }
@@ -153,27 +151,28 @@ using namespace kernels::cpu;
 /// y = max over each window of relu((x - mean) * rstd * weight + bias), with the batch's own statistics; NaN
 /// propagates. The index is that of the first largest element.
 void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y,
-                                     const Operand& mean, const Operand& rstd, const Operand& indices) const {
+                                     const Operand& mean, const Operand& rstd, const Operand& indices,
+                                     const Operand& var) const {
   const int64_t channels = x.size(1);
   const Size2 window = options.kernel_size;
-  const Scratch<double> means(channels), rstds(channels);
-  batch_statistics(x, eps, means.data(), rstds.data());
+  const BatchStatistics found(x, eps);
   const SmallOperand<double> w(weight, channels, 1), b(bias, channels, 0);
   visit_floating(x.dtype, [&]<class S>() {
     using C = Compute<S>;
     ChannelTable<C, 4> table(channels);
     for (int64_t c = 0; c < channels; ++c) {
-      const double m = means.data()[c], lost = m - static_cast<double>(static_cast<C>(m));
+      const double m = found.mean.data()[c], lost = m - static_cast<double>(static_cast<C>(m));
       table.set(0, c, m), table.set(1, c, std::isfinite(lost) ? lost : 0);
-      table.set(2, c, rstds.data()[c] * w[c]), table.set(3, c, b[c]);
+      table.set(2, c, found.rstd.data()[c] * w[c]), table.set(3, c, b[c]);
     }
     for_each_row(y.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
       forward_line<S>(Image<S>(x, n), window, h, y.size(3), channels, table, Image<S>(y, n),
                       Image<uint8_t>(indices, n));
     });
   });
-  write_small(means.data(), mean);
-  write_small(rstds.data(), rstd);
+  write_small(found.mean.data(), mean);
+  write_small(found.rstd.data(), rstd);
+  write_small(found.var.data(), var);
 }
 
 void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& indices, const Operand& x,
