@@ -96,13 +96,18 @@ Tensor svd_rule(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const Ten
 }
 
 /// Golub and Pereyra 1973, equation 4.12: of y = a^+, -y da y + y y^T da^T (1 - a y) + (1 - y a) da^T y^T y,
-/// transposed.
+/// transposed. No product is a square of a's longer side.
 Tensor pinv_rule(const Tensor& g, const Tensor& a, const Tensor& y) {
   const Tensor yt = y.t(), gt = g.t();
-  const Tensor first = matmul(matmul(yt, g), yt);
-  const Tensor gty = matmul(gt, y), ygt = matmul(y, gt);
-  const Tensor second = matmul(gt - matmul(a, ygt), matmul(y, yt));
-  const Tensor third = matmul(matmul(yt, y), gt - matmul(gty, a));
+  if (a.size(-2) < a.size(-1)) {
+    const Tensor first = matmul(matmul(yt, g), yt);
+    const Tensor second = matmul(matmul(gt - matmul(matmul(a, y), gt), y), yt);
+    const Tensor third = matmul(matmul(yt, y), gt - matmul(matmul(gt, y), a));
+    return second + third - first;
+  }
+  const Tensor first = matmul(yt, matmul(g, yt));
+  const Tensor second = matmul(gt - matmul(a, matmul(y, gt)), matmul(y, yt));
+  const Tensor third = matmul(yt, matmul(y, gt - matmul(gt, matmul(y, a))));
   return second + third - first;
 }
 

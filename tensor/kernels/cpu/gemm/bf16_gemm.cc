@@ -39,9 +39,9 @@ template <class Vector> WEFT_SIMD Vector load_halves(const BFloat16* p, int64_t 
   if (count * 2 >= static_cast<int64_t>(sizeof v)) {
     std::memcpy(&v, p, sizeof v);
   } else {
-    uint16_t part[sizeof(Vector) / 2] = {};
-    for (int64_t i = 0; i < count; ++i) part[i] = p[i].bits;
-    std::memcpy(&v, part, sizeof v);
+    const auto part =
+        simd::load_part<uint16_t, sizeof(Vector) / 2>(reinterpret_cast<const uint16_t*>(p), static_cast<int>(count));
+    std::memcpy(&v, &part, sizeof v);
   }
   return v;
 }

@@ -174,9 +174,10 @@ template <class T> class Part {
   }
 
   /// a is packed if its row stride is 1 and its columns are spread over much memory: a strip uses only a part of each
-  /// cache line there.
+  /// cache line there. (Not of columns that are adjacent cache lines, or share them.)
   bool packs_a() const {
-    return p_.a.row_stride == 1 && p_.a.column_stride * p_.a.columns * static_cast<int64_t>(sizeof(T)) > kSpreadBytes;
+    const int64_t column_bytes = p_.a.column_stride * static_cast<int64_t>(sizeof(T));
+    return p_.a.row_stride == 1 && column_bytes > 64 && column_bytes * p_.a.columns > kSpreadBytes;
   }
   /// The strips [begin, end), each with its rows interleaved; all of them at once, as they share cache lines.
   void pack_strips(int64_t begin, int64_t end) {

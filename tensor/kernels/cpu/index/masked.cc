@@ -178,7 +178,22 @@ void op::MaskedFill::cpu(const Operand& x, const Operand& mask, const Operand& o
 }
 
 void op::MaskedSelect::cpu(const Operand& x, const Operand& mask, const Operand& out) const {
+  if (mask.numel() == 0) return check_count(0, count);
   const Nest nest = paired(mask, x);
+  constexpr int64_t kShort = 64;
+  // The mask and x lie differently: short runs cost more than copies. (Not of what repeats: copies would be larger.)
+  if (nest.rank > 1 && nest.inner().size < kShort && !mask.view->overlaps_itself() && !x.view->overlaps_itself()) {
+    const View dense = View::contiguous(mask.shape());
+    const Scratch<uint8_t> seen(mask.numel());
+    const Operand dense_mask{seen.data(), &dense, mask.dtype};
+    copy(mask, dense_mask);
+    return visit_size(x.dtype, [&]<class T>() {
+      const Scratch<T> values(x.numel());
+      const Operand dense_x{values.data(), &dense, x.dtype};
+      copy(x, dense_x);
+      cpu(dense_x, dense_mask, out);
+    });
+  }
   const Blocks blocks(mask, nest);
   check_count(blocks.total(), count);
   visit_size(x.dtype, [&]<class T>() {
@@ -210,6 +225,8 @@ void op::Nonzero::cpu(const Operand& mask, const Operand& out) const {
   const int64_t rank = mask.rank();
   if (!coordinates || rank == 1) return blocks.each([&](int64_t k, int64_t i, int64_t) { to[k] = i; });
   if (rank == 2) return blocks.each_group(Coordinates<2>{mask.shape(), to});
+  if (rank == 3) return blocks.each_group(Coordinates<3>{mask.shape(), to});
+  if (rank == 4) return blocks.each_group(Coordinates<4>{mask.shape(), to});
   if (rank > 0) blocks.each_group(Coordinates<0>{mask.shape(), to});
 }
 

@@ -11,11 +11,11 @@ namespace {
 
 constexpr int64_t kTogether = 16;
 
-/// How many of the n sorted elements come before each value.
-template <bool kRight, class C>
+/// How many of the n sorted elements come before each of `count` values, kCount at most.
+template <bool kRight, int64_t kCount, class C>
 void search_some(const C* sorted, int64_t n, const C* values, int64_t count, int64_t* out) {
-  C value[kTogether] = {};
-  int64_t at[kTogether] = {};
+  C value[kCount] = {};
+  int64_t at[kCount] = {};
   for (int64_t j = 0; j < count; ++j) value[j] = values[j];
   const auto before = [](C element, C v) -> int64_t {
     if constexpr (std::is_floating_point_v<C>)
@@ -26,10 +26,17 @@ void search_some(const C* sorted, int64_t n, const C* values, int64_t count, int
   for (int64_t left = n; left > 0;) {
     const int64_t half = (left + 1) / 2;
     // Ends with one element left, which is looked at with half = 1.
-    for (int64_t j = 0; j < kTogether; ++j) at[j] += before(sorted[at[j] + half - 1], value[j]) * half;
+    for (int64_t j = 0; j < kCount; ++j) at[j] += before(sorted[at[j] + half - 1], value[j]) * half;
     left -= half;
   }
   for (int64_t j = 0; j < count; ++j) out[j] = at[j];
+}
+
+template <bool kRight, class C>
+void search_some(const C* sorted, int64_t n, const C* values, int64_t count, int64_t* out) {
+  if (count == 1) return search_some<kRight, 1>(sorted, n, values, count, out);
+  count <= 4 ? search_some<kRight, 4>(sorted, n, values, count, out)
+             : search_some<kRight, kTogether>(sorted, n, values, count, out);
 }
 
 template <class T> void search_rows(const Operand& sorted, const Operand& values, bool right, const Operand& out) {

@@ -57,7 +57,8 @@ template <class T> void prefetch_run(const T* p, int64_t count) {
   for (int64_t j = 0; j < std::min(count, kMost); j += kLine) simd::prefetch(p + j, 0);
 }
 
-/// Slices from this size on are copied so: of shorter ones the CPU has several at work at once by itself.
+/// Slices of this many bytes and more are copied by copy_dense_run(); of shorter ones the CPU works on several at once
+/// by itself.
 constexpr int64_t kLongSlice = 1024;
 
 NestAxis run_of(const Nest& nest) { return nest.rank > 0 ? nest.inner() : NestAxis{1, 1, 1}; }
@@ -81,7 +82,11 @@ template <class F> WEFT_SIMD void for_each_start(const Nest& list, int64_t begin
 
 /// Whether elements that are adjacent in memory are adjacent along the table's axis, not in a slice.
 bool lies_across(const SliceLayout& layout) {
-  return std::abs(layout.table_stride) < std::abs(run_of(layout.slice).in);
+  constexpr int64_t kFew = 4, kLong = 64;  // slices, of which each is gone through by itself
+  const NestAxis run = run_of(layout.slice);
+  if (layout.list.count() <= kFew && run.size > kLong) return false;
+  if (layout.list.rank == 1 && std::abs(layout.list.inner().out) > std::abs(run.out)) return false;  // not in the list
+  return std::abs(layout.table_stride) < std::abs(run.in);
 }
 
 /// f(in, out) for each element of a slice, by where it lies in a slice of the table and of the list; all listed slices
@@ -357,6 +362,38 @@ void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   });
 }
 
+namespace {
+
+/// How often the row is listed that is listed most.
+int64_t most_of_a_row(std::span<const int64_t> rows, int64_t table_size) {
+  const Scratch<int64_t> counts(table_size);
+  std::fill_n(counts.data(), table_size, 0);
+  int64_t most = 0;
+  for (const int64_t row : rows) most = std::max(most, ++counts.data()[row]);
+  return most;
+}
+
+/// Adds slices that are one run each, in the order of the list. Not for halves.
+void add_in_order(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
+                  const SliceLayout& layout, const Operand& start, const Operand& table) {
+  const NestAxis run = run_of(layout.slice);
+  begin_as(start, table);
+  visit_number(table.dtype, [&]<class T>() {
+    if constexpr (!is_half<T>) {
+      const T* const from = list.data<T>();
+      T* const to = table.data<T>();
+      for_listed(rows, layout, run.size, false, [&](int64_t i, const SliceStart& at) {
+        const T* const source = from + at.list;
+        T* const target = to + at.table + row_offsets[static_cast<size_t>(i)] * layout.table_stride;
+        for (int64_t j = 0; j < run.size; ++j)
+          target[j * run.in] = wrapping_add(target[j * run.in], source[j * run.out]);
+      });
+    }
+  });
+}
+
+}  // namespace
+
 void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
               const SliceLayout& layout, const Operand& start, const Operand& table) {
   const int64_t count = std::ssize(rows), size = layout.slice.count();
@@ -365,6 +402,12 @@ void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<cons
   const bool whole = rows.data() == row_offsets.data() && !is_sparse(count, layout);
   constexpr int64_t kMany = 8;  // added to one row, in the mean
   const bool many = whole && count > kMany * layout.table_size;
+  constexpr int64_t kShort = 16;        // slices: sorting them by their rows would cost more than adding them
+  constexpr int64_t kMostOfARow = 256;  // added one after the other: more would lose digits
+  const bool short_runs = size > 1 && size <= kShort && run_of(layout.slice).size == size;
+  if (count > 0 && short_runs && !across && !half && whole && !many &&
+      (count <= kMostOfARow || most_of_a_row(rows, layout.table_size) <= kMostOfARow))
+    return add_in_order(list, rows, row_offsets, layout, start, table);
   if (count == 0 || (size != 1 && (!across || (half && !whole))))
     return add_slices(list, rows, row_offsets, layout, -1, start, table);
   visit_number(table.dtype, [&]<class T>() {

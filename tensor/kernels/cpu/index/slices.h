@@ -24,8 +24,8 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
 /// is the table itself, another operand with the layout of the table, or zeros where it is undefined.
 void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                 const SliceLayout& layout, int64_t skip, const Operand& start, const Operand& table);
-/// The same, none left out. Slices of one element, and slices whose elements lie farther apart than the rows, where few
-/// are added to one, are added one after the other; in their own dtype, but for 16-bit floats.
+/// The same, none left out. Slices of one element, and slices of a few or whose elements lie farther apart than the
+/// rows, where few are added to one, are added one after the other; in their own dtype, but for 16-bit floats.
 void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
               const SliceLayout& layout, const Operand& start, const Operand& table);
 

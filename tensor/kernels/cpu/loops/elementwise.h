@@ -58,6 +58,12 @@ template <class F, class Out, class... C> constexpr bool takes_registers() {
   return one_type && requires { requires F::template kOnRegisters<Out>; };
 }
 
+/// Copies rows of `columns` elements of `size` bytes, whose elements lie `step` and rows `row_step` bytes apart, to
+/// dense memory, and back. Rows are short: a call for each would take longer than what it copies.
+void pack_rows(const char* from, int64_t step, int64_t row_step, int64_t size, int64_t columns, int64_t rows, char* to);
+void unpack_rows(const char* from, int64_t size, int64_t columns, int64_t rows, char* to, int64_t step,
+                 int64_t row_step);
+
 /// Up to kLoopBlock values of one input, contiguous and in the type the kernel computes in.
 template <class T> class InputBlock {
  public:
@@ -82,12 +88,12 @@ template <class T> class InputBlock {
     if (step == kSize && row_step == columns * kSize) return load(from, step, columns * rows);
     if (row_step == 0 && from == repeated_ && columns * rows <= repeats_) return values();
     if (row_step == 0) repeated_ = from, repeats_ = columns * rows;
-    if (step == 0) {
+    constexpr int64_t kPacked = 8;
+    if (step == 0 && columns > kPacked) {
       for (int64_t row = 0; row < rows; ++row, from += row_step) fill(values() + row * columns, from, columns);
       return values();
     }
-    for (int64_t row = 0; row < rows; ++row, from += row_step)
-      gather_elements<T>(from, step, elements_ + row * columns * kSize, columns);
+    pack_rows(from, step, row_step, kSize, columns, rows, elements_);
     return load(elements_, kSize, columns * rows);
   }
 
@@ -120,6 +126,19 @@ template <class T> class OutputBlock {
     if constexpr (!is_half<T>)
       if (step == sizeof(T)) return reinterpret_cast<T*>(to);
     return values_;
+  }
+  /// Brings short rows that are not dense to memory.
+  void end_rows(char* to, int64_t step, int64_t row_step, int64_t columns, int64_t rows) {
+    const auto write = [&](const T* elements) {
+      unpack_rows(reinterpret_cast<const char*>(elements), sizeof(T), columns, rows, to, step, row_step);
+    };
+    if constexpr (is_half<T>) {
+      T elements[kLoopBlock];
+      narrow(values_, elements, columns * rows);
+      write(elements);
+    } else {
+      write(values_);
+    }
   }
   void end(char* to, int64_t step, int64_t count) {
     if constexpr (is_half<T>) {
@@ -191,20 +210,21 @@ template <class F, class Out, class... In, size_t... k>
   }
 }
 
-/// Rows of which several fit a block, written to dense memory.
+/// Rows of which several fit a block.
 template <class F, class Out, class... In, size_t... k>
 [[gnu::noinline]] void short_row_loop(const F& f, char* const* p, const int64_t* step, const int64_t* row_step,
                                       int64_t columns, int64_t rows, std::index_sequence<k...>) {
   std::tuple<InputBlock<In>...> inputs;
   OutputBlock<Out> output;
   const int64_t most = kLoopBlock / columns;
+  const bool dense = step[0] == sizeof(Out) && row_step[0] == columns * step[0];
   for (int64_t row = 0; row < rows; row += most) {
     const int64_t together = rows - row < most ? rows - row : most, size = together * columns;
     char* to = p[0] + row * row_step[0];
-    compute(f, size, output.begin(to, sizeof(Out)),
+    compute(f, size, output.begin(to, dense ? sizeof(Out) : 0),
             std::get<k>(inputs).load_rows(p[k + 1] + row * row_step[k + 1], step[k + 1], row_step[k + 1], columns,
                                           together)...);
-    output.end(to, sizeof(Out), size);
+    dense ? output.end(to, sizeof(Out), size) : output.end_rows(to, step[0], row_step[0], columns, together);
   }
 }
 
@@ -248,15 +268,16 @@ void loop_rows_of(const F& f, char* const* first, const int64_t* step, const int
   char* p[1 + sizeof...(In)] = {first[0], first[k + 1]...};
   const bool unit = step[0] == sizeof(Out) && ((step[k + 1] == sizeof(In)) && ...);
   constexpr bool kPlain = !blocks_for<F, Out, In...>();
-  if constexpr (!kPlain && sizeof...(In) > 1)
-    if (!unit && columns <= kLoopBlock / 2 && step[0] == sizeof(Out) && row_step[0] == columns * step[0])
-      return short_row_loop<F, Out, In...>(f, p, step, row_step, columns, rows, inputs);
   bool one_scalar = false;
   if constexpr (kPlain && sizeof...(In) == 2) {
     constexpr int64_t size[] = {sizeof(In)...};
     one_scalar =
         step[0] == sizeof(Out) && ((step[1] == size[0] && step[2] == 0) || (step[1] == 0 && step[2] == size[1]));
   }
+  // Longer rows are faster one by one: sooner if they are contiguous, or if their values need not pass through blocks.
+  constexpr int64_t kWithScalar = 2, kContiguous = kPlain ? 7 : 48, kStepped = kPlain ? 64 : kLoopBlock / 2;
+  if (rows > 1 && columns <= (one_scalar ? kWithScalar : unit ? kContiguous : kStepped))
+    return short_row_loop<F, Out, In...>(f, p, step, row_step, columns, rows, inputs);
   for (int64_t row = 0; row < rows; ++row) {
     if (unit) {
       flat_loop<F, Out, In...>(f, columns, reinterpret_cast<Out*>(p[0]), reinterpret_cast<const In*>(p[k + 1])...);

@@ -1,5 +1,6 @@
 #include "tensor/kernels/cpu/reduce/reduce_core.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace weft::kernels::cpu {
@@ -71,8 +72,9 @@ void reduce_rows(const ReducePlan& plan, const Folding& folding) {
 }
 
 /// Columns along the innermost kept axis, `kept.inner()`, folded over all reduced axes; finish(offset, step, partials,
-/// count) as in Folding.
-template <class Finish> void reduce_columns(const ReducePlan& plan, const Folding& folding, const Finish& finish) {
+/// count) as in Folding. The first element lies at `start`.
+template <class Finish>
+void reduce_columns(const ReducePlan& plan, const Folding& folding, const Finish& finish, int64_t start = 0) {
   const NestAxis inner = plan.kept.rank > 0 ? plan.kept.inner() : NestAxis{1, 1, 1};
   const Nest outer = plan.kept.outer();
   const int64_t rows = plan.reduced.count(), width = inner.size, bands = outer.count(), bytes = folding.partial_bytes;
@@ -81,8 +83,8 @@ template <class Finish> void reduce_columns(const ReducePlan& plan, const Foldin
   const int64_t blocks = ceil_div(rows, group);
   const auto fold_block = [&](int64_t base, int64_t t, int64_t b, std::byte* out) {
     const BlockPlace place{
-        base + t * tile * inner.in,       &plan.reduced, b * group, std::min(group, rows - b * group),
-        std::min(tile, width - t * tile), inner.in};
+        start + base + t * tile * inner.in, &plan.reduced, b * group, std::min(group, rows - b * group),
+        std::min(tile, width - t * tile),   inner.in};
     folding.columns(place, out);
     return place.length;
   };
@@ -125,30 +127,43 @@ template <class Finish> void reduce_columns(const ReducePlan& plan, const Foldin
 /// A few dense columns (width w under many rows) as k * w columns under fewer rows: full registers. False where it does
 /// not apply.
 bool reduce_narrow_columns(const ReducePlan& plan, const Folding& folding) {
-  if (plan.kept.rank != 1 || plan.reduced.rank != 1) return false;
+  if (plan.kept.rank == 0 || plan.reduced.rank != 1) return false;
   constexpr int64_t kWide = 256;
   const NestAxis kept = plan.kept.inner(), reduced = plan.reduced.inner();
   const int64_t times = kWide / kept.size;
   if (kept.in != 1 || reduced.in != kept.size || times < 4 || reduced.size < 4 * times) return false;
   const int64_t wide = times * kept.size, rows = reduced.size / times, rest = reduced.size % times;
   const int64_t bytes = folding.partial_bytes;
-  Partials<kWide + kSpare> values, last;
   ReducePlan folded;
   folded.kept.push({wide, 1, 1});
   folded.reduced.push({rows, wide, 0});
-  reduce_columns(folded, folding, [&](int64_t j, int64_t, const std::byte* from, int64_t count) {
-    std::copy_n(from, count * bytes, values.bytes + j * bytes);
-  });
-  for_tree(times, [&](int64_t a, int64_t b) {
-    folding.combine(values.bytes + a * kept.size * bytes, values.bytes + b * kept.size * bytes, kept.size);
-  });
-  if (rest > 0) {
-    Nest nest;
-    nest.push({rest, kept.size, 0});
-    folding.columns({rows * wide, &nest, 0, rest, kept.size, 1}, last.bytes);
-    folding.combine(values.bytes, last.bytes, kept.size);
-  }
-  folding.finish(0, kept.out, values.bytes, kept.size);
+  const Nest outer = plan.kept.outer();
+  const auto fold_bands = [&](int64_t begin, int64_t end) {
+    Partials<kWide + kSpare> values, last;
+    NestWalk band(outer, begin);
+    for (int64_t b = begin; b < end; ++b, band.next()) {
+      reduce_columns(
+          folded, folding,
+          [&](int64_t j, int64_t, const std::byte* from, int64_t count) {
+            std::copy_n(from, count * bytes, values.bytes + j * bytes);
+          },
+          band.in());
+      for_tree(times, [&](int64_t left, int64_t right) {
+        folding.combine(values.bytes + left * kept.size * bytes, values.bytes + right * kept.size * bytes, kept.size);
+      });
+      if (rest > 0) {
+        Nest nest;
+        nest.push({rest, kept.size, 0});
+        folding.columns({band.in() + rows * wide, &nest, 0, rest, kept.size, 1}, last.bytes);
+        folding.combine(values.bytes, last.bytes, kept.size);
+      }
+      folding.finish(band.out(), kept.out, values.bytes, kept.size);
+    }
+  };
+  if (outer.count() < 2 * region_threads())
+    fold_bands(0, outer.count());  // each with all threads
+  else
+    parallel_for(outer.count(), grain_for(reduced.size * kept.size), fold_bands);
   return true;
 }
 
@@ -213,7 +228,25 @@ void detail::turn(const void* from, int64_t from_step, void* to, int64_t to_step
   }
 }
 
-void reduce(const ReducePlan& plan, const Folding& folding) {
+namespace {
+
+/// Few elements for each output, and a short innermost kept axis, which would leave most of a register empty: the
+/// longest kept axis becomes the innermost.
+ReducePlan with_long_columns(ReducePlan plan) {
+  constexpr int64_t kShort = 16, kFew = 128, kLong = 64;
+  Nest& kept = plan.kept;
+  if (kept.rank < 2 || kept.inner().size >= kShort || plan.reduced.count() * kept.inner().size >= kFew) return plan;
+  NestAxis* const end = kept.axes + kept.rank;
+  NestAxis* const longest =
+      std::max_element(kept.axes, end, [](const NestAxis& a, const NestAxis& b) { return a.size < b.size; });
+  if (longest->size >= kLong) std::rotate(longest, longest + 1, end);
+  return plan;
+}
+
+}  // namespace
+
+void reduce(const ReducePlan& planned, const Folding& folding) {
+  const ReducePlan plan = with_long_columns(planned);
   const int64_t outputs = plan.kept.count();
   if (outputs == 0) return;
   if (plan.reduced.count() == 0) {

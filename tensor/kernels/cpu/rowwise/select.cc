@@ -57,7 +57,10 @@ template <class T, class Record> class Smallest {
  private:
   Key key(Compute<T> value) const { return static_cast<Key>(SortKey<T>::of(value) ^ flip_); }
   /// Few are cut soon: most of what follows then is no candidate.
-  static int64_t limit(int64_t k) { return k < kStep ? k + kStep : 2 * k + 2 * kStep; }
+  static int64_t limit(int64_t k) {
+    constexpr int64_t kFew = 8;
+    return k <= kFew ? 2 * k + 4 : k < kStep ? k + kStep : 2 * k + 2 * kStep;
+  }
   bool any_below(const Compute<T>* row, int64_t count, Key* keys) const {
     Key any = 0;
     const Key bound = bound_, flip = flip_;
@@ -181,7 +184,7 @@ void one_of_rows(const Operand& x, int64_t axis, const Operand& values, const Op
 void one_of(const Operand& x, int64_t axis, bool keepdim, const Operand& values, const Operand& indices,
             const Rank& rank) {
   const KeepdimOutput kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
-  if (x.size(axis) <= kShortRow)
+  if (x.size(axis) <= kShortRowSorted)
     return choose_from_short_rows(x, axis, false, kept_values.operand, kept_indices.operand, rank);
   visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() {
@@ -200,7 +203,7 @@ void op::Topk::cpu(const Operand& x, const Operand& values, const Operand& indic
   // The least element is a number where there is one, the extremum of elements with a NaN is the NaN.
   if (k == 1 && (largest || !is_floating(x.dtype)))
     return ExtremumWithIndices{axis, largest, true}.cpu(x, values, indices);
-  if (x.size(axis) <= kShortRow || (k > 256 && k > x.size(axis) / 16))
+  if (x.size(axis) <= kShortRowSorted || (k > 256 && k > x.size(axis) / 16))
     return sort_into(x, axis, largest, values, indices);
   visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() { top_rows<T, Record>(x, *this, values, indices); });

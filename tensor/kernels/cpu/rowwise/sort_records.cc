@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 #include "tensor/kernels/cpu/base/scratch.h"
@@ -21,7 +22,7 @@ template <class Record> uint64_t differing_bits(const Record* records, int64_t c
   return all;
 }
 
-/// Whether the records rise, or fall: then they are turned round. Of most rows the first few tell. (Not inlined: the
+/// Whether the records rise, or fall: then they are reversed. Of most rows the first few tell. (Not inlined: the
 /// loops of the sort are slower beside it.)
 template <class Record> __attribute__((noinline)) bool is_put_in_order(Record* records, int64_t count) {
   const auto rises = [](const Record& a, const Record& b) { return a.key() <= b.key(); };
@@ -31,11 +32,29 @@ template <class Record> __attribute__((noinline)) bool is_put_in_order(Record* r
   return true;
 }
 
+/// The longest rows for sort_by_ranks().
+constexpr int64_t kRanked = 64;
+
+/// Sorts without a branch: each record goes to where as many lie before it as are smaller. No two are equal, as a
+/// record has its position in the row.
+void sort_by_ranks(const NarrowRecord* from, NarrowRecord* to, int64_t count) {
+  static_assert(sizeof(NarrowRecord) == sizeof(uint64_t));
+  uint64_t words[kRanked];
+  std::memcpy(words, from, static_cast<size_t>(count) * sizeof *words);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rank = 0;
+    for (int64_t j = 0; j < count; ++j) rank += words[j] < words[i] ? 1 : 0;
+    std::memcpy(to + rank, words + i, sizeof *words);
+  }
+}
+
 }  // namespace
 
 template <class Record> Record* sort_records(Record* from, Record* other, int64_t count, int first, int end) {
   constexpr int64_t kFew = 128, kBuckets = 256;
   if (is_put_in_order(from, count)) return from;
+  if constexpr (std::is_same_v<Record, NarrowRecord>)
+    if (count <= kRanked) return sort_by_ranks(from, other, count), other;
   if (count <= kFew) {
     std::sort(from, from + count);
     return from;
