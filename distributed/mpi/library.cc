@@ -57,48 +57,44 @@ template <class F> void find(void* library, const char* name, F*& function) {
 }
 
 /// Open MPI's handles are the addresses of these objects.
-void set_openmpi(void* library, MpiLibrary& mpi) {
+MpiConstants openmpi(void* library) {
   const auto address = [&](const char* name) {
     void* symbol = dlsym(library, name);
     if (symbol == nullptr) throw DistributedError(text("init: the MPI library has no ", name));
     return reinterpret_cast<MpiHandle>(symbol);
   };
-  mpi.world = address("ompi_mpi_comm_world");
-  mpi.byte = address("ompi_mpi_byte");
-  mpi.info_null = address("ompi_mpi_info_null");
-  mpi.errors_return = address("ompi_mpi_errors_return");
-  mpi.request_null = address("ompi_request_null");
-  mpi.comm_type_shared = 0;
-  mpi.any_source = -1;
-  mpi.thread_serialized = 2;
-  mpi.status_ignore = nullptr;
+  return {.world = address("ompi_mpi_comm_world"),
+          .byte = address("ompi_mpi_byte"),
+          .info_null = address("ompi_mpi_info_null"),
+          .errors_return = address("ompi_mpi_errors_return"),
+          .request_null = address("ompi_request_null"),
+          .comm_type_shared = 0,
+          .any_source = -1,
+          .thread_serialized = 2,
+          .ignored_status = 0};
 }
 
-/// The constants of MPICH's ABI, which Intel MPI and MVAPICH share.
-void set_mpich(MpiLibrary& mpi) {
-  mpi.world = 0x44000000;
-  mpi.byte = 0x4c00010d;
-  mpi.info_null = 0x1c000000;
-  mpi.errors_return = 0x54000001;
-  mpi.request_null = 0x2c000000;
-  mpi.comm_type_shared = 1;
-  mpi.any_source = -2;
-  mpi.thread_serialized = 2;
-  mpi.status_ignore = reinterpret_cast<void*>(intptr_t{1});
-}
+/// MPICH's ABI, which Intel MPI and MVAPICH share.
+constexpr MpiConstants kOfMpich = {.world = 0x44000000,
+                                   .byte = 0x4c00010d,
+                                   .info_null = 0x1c000000,
+                                   .errors_return = 0x54000001,
+                                   .request_null = 0x2c000000,
+                                   .comm_type_shared = 1,
+                                   .any_source = -2,
+                                   .thread_serialized = 2,
+                                   .ignored_status = 1};
 
-/// The constants of the ABI that MPI 5 standardizes. MPICH 5 and Intel MPI have a second library of it.
-void set_standard(MpiLibrary& mpi) {
-  mpi.world = 0x101;
-  mpi.byte = 0x247;
-  mpi.info_null = 0x130;
-  mpi.errors_return = 0x143;
-  mpi.request_null = 0x180;
-  mpi.comm_type_shared = 221;
-  mpi.any_source = -1;
-  mpi.thread_serialized = 2048;
-  mpi.status_ignore = nullptr;
-}
+/// The ABI that MPI 5 standardizes. MPICH 5 and Intel MPI have a second library of it.
+constexpr MpiConstants kOfStandard = {.world = 0x101,
+                                      .byte = 0x247,
+                                      .info_null = 0x130,
+                                      .errors_return = 0x143,
+                                      .request_null = 0x180,
+                                      .comm_type_shared = 221,
+                                      .any_source = -1,
+                                      .thread_serialized = 2048,
+                                      .ignored_status = 0};
 
 /// Whether the library has the standard's constants. One with constants of its own may have the function too, which
 /// then answers -1; and in one of the standard's, dlsym() may find symbols of a library with others below it.
@@ -111,12 +107,9 @@ bool is_standard(void* library) {
 MpiLibrary load() {
   void* library = open_library();
   MpiLibrary mpi{};
-  if (is_standard(library))
-    set_standard(mpi);
-  else if (dlsym(library, "ompi_mpi_comm_world") != nullptr)
-    set_openmpi(library, mpi);
-  else
-    set_mpich(mpi);
+  const bool open_mpi = dlsym(library, "ompi_mpi_comm_world") != nullptr;
+  static_cast<MpiConstants&>(mpi) = is_standard(library) ? kOfStandard : open_mpi ? openmpi(library) : kOfMpich;
+  mpi.status_ignore = reinterpret_cast<void*>(mpi.ignored_status);
   find(library, "MPI_Init_thread", mpi.init_thread);
   Dl_info file{};
   if (dladdr(reinterpret_cast<void*>(mpi.init_thread), &file) != 0) mpi.path = file.dli_fname;

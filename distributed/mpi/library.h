@@ -14,9 +14,14 @@ namespace weft::distributed {
 /// MPI_Comm, MPI_Win, MPI_Datatype, MPI_Info, MPI_Request, MPI_Errhandler.
 using MpiHandle = intptr_t;
 
-struct MpiLibrary {
+/// What differs between ABIs.
+struct MpiConstants {
   MpiHandle world, byte, info_null, errors_return, request_null;
   int comm_type_shared, any_source, thread_serialized;
+  intptr_t ignored_status;
+};
+
+struct MpiLibrary : MpiConstants {
   void* status_ignore;
   const char* path = "";  // of the library, which is never closed
 

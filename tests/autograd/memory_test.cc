@@ -224,5 +224,17 @@ TEST_F(Memory, AThreadWithASmallStackIsEnough) {
   EXPECT_EQ(result, 1.0);
 }
 
+// A square of the longer side would take 72 MB.
+TEST_F(Memory, TheGradientOfAPseudoinverseIsAsLongAsTheMatrix) {
+  for (const Shape& shape : {Shape{2, 3000}, Shape{3000, 2}}) {
+    const Tensor a = parameter(rand(shape, f64)), y = pinv(a), g = rand(y.shape(), f64);
+    reset_peak_memory();
+    const int64_t before = memory_stats().live_bytes;
+    y.backward(g);
+    EXPECT_LT(memory_stats().peak_bytes - before, 4 << 20) << shape;
+    EXPECT_EQ(a.grad().shape(), shape);
+  }
+}
+
 }  // namespace
 }  // namespace weft

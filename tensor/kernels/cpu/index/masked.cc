@@ -162,6 +162,19 @@ void check_count(int64_t found, int64_t expected) {
   if (found != expected) throw Error(text("the mask is true for ", found, " elements, not ", expected));
 }
 
+/// Whether the mask and x lie so differently that copies cost less than their short runs. (Not of what repeats: copies
+/// would be larger.)
+bool prefers_dense(const Nest& paired, const Operand& mask, const Operand& x) {
+  constexpr int64_t kShort = 64;
+  return paired.rank > 1 && paired.inner().size < kShort && !mask.view->overlaps_itself() && !x.view->overlaps_itself();
+}
+
+/// The elements of `from` for which the mask is true.
+template <class T> void select(const Blocks& blocks, int64_t count, const T* from, T* to) {
+  check_count(blocks.total(), count);
+  blocks.each([&](int64_t k, int64_t, int64_t offset) { to[k] = from[offset]; });
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -180,26 +193,16 @@ void op::MaskedFill::cpu(const Operand& x, const Operand& mask, const Operand& o
 void op::MaskedSelect::cpu(const Operand& x, const Operand& mask, const Operand& out) const {
   if (mask.numel() == 0) return check_count(0, count);
   const Nest nest = paired(mask, x);
-  constexpr int64_t kShort = 64;
-  // The mask and x lie differently: short runs cost more than copies. (Not of what repeats: copies would be larger.)
-  if (nest.rank > 1 && nest.inner().size < kShort && !mask.view->overlaps_itself() && !x.view->overlaps_itself()) {
+  visit_size(x.dtype, [&]<class T>() {
+    T* const to = out.data<T>();
+    if (!prefers_dense(nest, mask, x)) return select<T>(Blocks(mask, nest), count, x.data<T>(), to);
     const View dense = View::contiguous(mask.shape());
     const Scratch<uint8_t> seen(mask.numel());
-    const Operand dense_mask{seen.data(), &dense, mask.dtype};
+    const Scratch<T> values(x.numel());
+    const Operand dense_mask{seen.data(), &dense, mask.dtype}, dense_x{values.data(), &dense, x.dtype};
     copy(mask, dense_mask);
-    return visit_size(x.dtype, [&]<class T>() {
-      const Scratch<T> values(x.numel());
-      const Operand dense_x{values.data(), &dense, x.dtype};
-      copy(x, dense_x);
-      cpu(dense_x, dense_mask, out);
-    });
-  }
-  const Blocks blocks(mask, nest);
-  check_count(blocks.total(), count);
-  visit_size(x.dtype, [&]<class T>() {
-    const T* from = x.data<T>();
-    T* to = out.data<T>();
-    blocks.each([&](int64_t k, int64_t, int64_t offset) { to[k] = from[offset]; });
+    copy(x, dense_x);
+    select<T>(Blocks(dense_mask, paired(dense_mask, dense_x)), count, values.data(), to);
   });
 }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
-#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/merge_axes.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
@@ -354,66 +353,5 @@ void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop i
     return run_repeating(operands, plan, grain, inner, context);
   run(plan, grain, inner, context);
 }
-
-namespace detail {
-namespace {
-
-/// `dense` has rows of kColumns words, one after the other; those of `stepped` lie apart.
-template <class Word, int kColumns, bool kPack, class Dense, class Stepped>
-void move_few(Dense* dense, Stepped* stepped, int64_t step, int64_t row_step, int64_t rows) {
-  for (int64_t row = 0; row < rows; ++row, stepped += row_step, dense += kColumns * sizeof(Word))
-    for (int64_t i = 0; i < kColumns; ++i)
-      if constexpr (kPack)
-        std::memcpy(dense + i * static_cast<int64_t>(sizeof(Word)), stepped + i * step, sizeof(Word));
-      else
-        std::memcpy(stepped + i * step, dense + i * static_cast<int64_t>(sizeof(Word)), sizeof(Word));
-}
-
-template <class Word, bool kPack, class Dense, class Stepped>
-void move_rows(Dense* dense, Stepped* stepped, int64_t step, int64_t row_step, int64_t columns, int64_t rows) {
-  switch (columns) {
-    case 1: return move_few<Word, 1, kPack>(dense, stepped, step, row_step, rows);
-    case 2: return move_few<Word, 2, kPack>(dense, stepped, step, row_step, rows);
-    case 3: return move_few<Word, 3, kPack>(dense, stepped, step, row_step, rows);
-    case 4: return move_few<Word, 4, kPack>(dense, stepped, step, row_step, rows);
-    case 5: return move_few<Word, 5, kPack>(dense, stepped, step, row_step, rows);
-    case 6: return move_few<Word, 6, kPack>(dense, stepped, step, row_step, rows);
-    case 7: return move_few<Word, 7, kPack>(dense, stepped, step, row_step, rows);
-    case 8: return move_few<Word, 8, kPack>(dense, stepped, step, row_step, rows);
-    default: break;
-  }
-  constexpr auto kSize = static_cast<int64_t>(sizeof(Word));
-  const auto bytes = static_cast<size_t>(columns * kSize);
-  for (int64_t row = 0; row < rows; ++row, stepped += row_step, dense += columns * kSize)
-    if constexpr (kPack)
-      step == kSize ? static_cast<void>(std::memcpy(dense, stepped, bytes))
-                    : gather_elements<Word>(stepped, step, dense, columns);
-    else
-      step == kSize ? static_cast<void>(std::memcpy(stepped, dense, bytes))
-                    : move_elements(dense, kSize, stepped, step, kSize, columns);
-}
-
-/// Calls f.operator()<Word>() for an unsigned integer of `size` bytes.
-template <class F> void visit_word(int64_t size, const F& f) {
-  switch (size) {
-    case 1: return f.template operator()<uint8_t>();
-    case 2: return f.template operator()<uint16_t>();
-    case 4: return f.template operator()<uint32_t>();
-    default: return f.template operator()<uint64_t>();
-  }
-}
-
-}  // namespace
-
-void pack_rows(const char* from, int64_t step, int64_t row_step, int64_t size, int64_t columns, int64_t rows,
-               char* to) {
-  visit_word(size, [&]<class Word>() { move_rows<Word, true>(to, from, step, row_step, columns, rows); });
-}
-void unpack_rows(const char* from, int64_t size, int64_t columns, int64_t rows, char* to, int64_t step,
-                 int64_t row_step) {
-  visit_word(size, [&]<class Word>() { move_rows<Word, false>(from, to, step, row_step, columns, rows); });
-}
-
-}  // namespace detail
 
 }  // namespace weft::kernels::cpu

@@ -19,6 +19,7 @@
 #include "tensor/core/operand.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/loops/pack_rows.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -58,12 +59,6 @@ template <class F, class Out, class... C> constexpr bool takes_registers() {
   return one_type && requires { requires F::template kOnRegisters<Out>; };
 }
 
-/// Copies rows of `columns` elements of `size` bytes, whose elements lie `step` and rows `row_step` bytes apart, to
-/// dense memory, and back. Rows are short: a call for each would take longer than what it copies.
-void pack_rows(const char* from, int64_t step, int64_t row_step, int64_t size, int64_t columns, int64_t rows, char* to);
-void unpack_rows(const char* from, int64_t size, int64_t columns, int64_t rows, char* to, int64_t step,
-                 int64_t row_step);
-
 /// Up to kLoopBlock values of one input, contiguous and in the type the kernel computes in.
 template <class T> class InputBlock {
  public:
@@ -93,7 +88,7 @@ template <class T> class InputBlock {
       for (int64_t row = 0; row < rows; ++row, from += row_step) fill(values() + row * columns, from, columns);
       return values();
     }
-    pack_rows(from, step, row_step, kSize, columns, rows, elements_);
+    pack_rows<WordOf<T>>(from, step, row_step, columns, rows, elements_);
     return load(elements_, kSize, columns * rows);
   }
 
@@ -130,7 +125,7 @@ template <class T> class OutputBlock {
   /// Brings short rows that are not dense to memory.
   void end_rows(char* to, int64_t step, int64_t row_step, int64_t columns, int64_t rows) {
     const auto write = [&](const T* elements) {
-      unpack_rows(reinterpret_cast<const char*>(elements), sizeof(T), columns, rows, to, step, row_step);
+      unpack_rows<WordOf<T>>(reinterpret_cast<const char*>(elements), columns, rows, to, step, row_step);
     };
     if constexpr (is_half<T>) {
       T elements[kLoopBlock];
