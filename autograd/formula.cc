@@ -3,6 +3,7 @@
 #include "autograd/backward.h"
 #include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/view.h"
 
 namespace weft::autograd {
@@ -19,12 +20,16 @@ std::vector<Tensor> differentiate(const Formula& formula, const std::vector<Tens
     local[i] = linked ? view(inputs[i].contiguous(), inputs[i].shape()) : parameter(inputs[i].detach());
     wanted.push_back(local[i]);
   }
+  // In f32 where the kernels compute in f32, with the memory that takes: 16 bits would lose the digits of a softmax
+  // or a variance. `wanted` keeps the tensors of 16 bits, and so their gradients' dtypes.
+  for (Tensor& x : local)
+    if (x.defined() && is_half_precision(x.dtype())) x = cast(x, f32);
   const std::vector<Tensor> results = formula(local);
   std::vector<Tensor> outputs, seeds;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!gradients[i].defined() || !results[i].defined() || !results[i].requires_grad()) continue;
     outputs.push_back(results[i]);
-    seeds.push_back(gradients[i]);
+    seeds.push_back(cast(gradients[i], results[i].dtype()));
   }
   std::vector<Tensor> out(inputs.size());
   if (outputs.empty() || wanted.empty()) return out;

@@ -6,6 +6,7 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
 #include "tensor/functions/masked.h"
 #include "tensor/functions/scatter.h"
@@ -22,20 +23,25 @@ WEFT_GRADIENT(ScatterSum) = per_input(  //
 
 namespace formulas {
 /// The gradients of a product reduction with respect to x and src. Each factor gets the product of the other factors
-/// written to the same position, which is exact even if some are zero.
+/// written to the same position. If one or two of them are zero, the product is of the zeros' sum (one other zero) and
+/// the rest, so that second derivatives are exact too; third ones where three are zero are not.
 inline std::array<Tensor, 3> product_backward(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& index,
                                               const Tensor& src, const Tensor& y) {
   const Tensor zero_x = x == 0, zero_src = src == 0;
   const Tensor zeros = scatter_add(cast(zero_x, i64), axis, index, cast(zero_src, i64));
   const Tensor rest = scatter_reduce(masked_fill(x, zero_x, 1), axis, index, masked_fill(src, zero_src, 1), "prod");
+  // Values of 0 that have a history.
+  const Tensor own_x = where(zero_x, x, zeros_like(x)), own_src = where(zero_src, src, zeros_like(src));
+  const Tensor zero_sum = scatter_add(own_x, axis, index, own_src);
   const auto share = [](const Tensor& upstream, const Tensor& value, const Tensor& is_zero, const Tensor& all,
-                        const Tensor& others, const Tensor& count) {
+                        const Tensor& others, const Tensor& count, const Tensor& other_zero) {
     const Tensor safe = masked_fill(value, is_zero, 1);
-    return upstream * where(is_zero, masked_fill(others, count != 1, 0), masked_fill(all / safe, count != 0, 0));
+    const Tensor of_zero = where(count == 1, others, masked_fill(other_zero * others, count != 2, 0));
+    return upstream * where(is_zero, of_zero, all / safe);
   };
-  return {share(g, x, zero_x, y, rest, zeros), Tensor(),
+  return {share(g, x, zero_x, y, rest, zeros, zero_sum - own_x), Tensor(),
           share(gather(g, axis, index), src, zero_src, gather(y, axis, index), gather(rest, axis, index),
-                gather(zeros, axis, index))};
+                gather(zeros, axis, index), gather(zero_sum, axis, index) - own_src)};
 }
 /// Distributes the gradient evenly to all elements that are equal to the result.
 inline std::array<Tensor, 3> extreme_backward(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& index,

@@ -26,6 +26,14 @@ Tensor unit_seeds(const Tensor& y, int64_t begin, int64_t end) {
   return reshape(rows, joined({end - begin}, y.shape()));
 }
 
+void check_axes(const char* name, const Tensors& outputs, const Tensors& x) {
+  for (const Tensor& y : outputs)
+    for (const Tensor& argument : x)
+      if (const int64_t axes = y.rank() + argument.rank(); axes > kMaxAxes)
+        throw ShapeError(text(name, ": the derivatives of ", y.shape(), " by ", argument.shape(), " would have ", axes,
+                              " axes, at most ", kMaxAxes, " are possible; flatten them first"));
+}
+
 }  // namespace
 
 std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const Tensors& x,
@@ -33,6 +41,7 @@ std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const T
   if (options.rows_at_once < 0)
     throw Error(text(name, ": rows_at_once must be 0 (all) or more, not ", options.rows_at_once));
   const Recorded call(name, f, x);
+  check_axes(name, call.outputs(), x);
   const bool differentiable = call.is_differentiable({});
   const EnableGrad recording;
   std::vector<Tensors> all;

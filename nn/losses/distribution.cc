@@ -1,5 +1,6 @@
 #include "nn/losses/distribution.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -52,12 +53,15 @@ Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& va
   ErrorFrame frame("gaussian_nll_loss", x, target, var);
   const auto [input, labels] = operands(x, target);
   if (!(options.eps > 0)) throw Error(text("eps must be positive, not ", options.eps));
-  Shape shorter(input.shape().begin(), input.shape().end() - (input.rank() > 0 ? 1 : 0)), single = input.shape();
-  if (input.rank() > 0) single[single.size() - 1] = 1;
-  if (var.shape() != input.shape() && var.shape() != single && var.shape() != shorter)
-    throw ShapeError(text("var must be ", input.shape(), ", ", single, " or ", shorter, ", not ", var.shape()));
+  const Shape shorter(input.shape().begin(), input.shape().end() - (input.rank() > 0 ? 1 : 0));
+  const bool lacks_last = var.shape() == shorter && input.rank() > 0;
+  const bool fits = std::equal(var.shape().begin(), var.shape().end(), input.shape().begin(), input.shape().end(),
+                               [](int64_t size, int64_t of_x) { return size == 1 || size == of_x; });
+  if (!lacks_last && !fits)
+    throw ShapeError(text("var must be ", input.shape(), ", with a size of 1 for some of them, or ", shorter, ", not ",
+                          var.shape()));
   if (any(dispatch::all_samples(var < 0.0)).item<bool>()) throw Error("var has a negative value");
-  Tensor v = operand(var.shape() == input.shape() || var.shape() == single ? var : unsqueeze(var, -1));
+  Tensor v = operand(lacks_last ? unsqueeze(var, -1) : var);
   v = v + where(v < options.eps, options.eps - v, zeros_like(v)).detach();  // inf - inf would be NaN
   Tensor loss = (log(v) + square(input - labels) / v) * 0.5;
   if (options.full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);

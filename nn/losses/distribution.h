@@ -38,8 +38,8 @@ struct GaussianNllOptions {
   Reduction reduction = Reduction::mean;
 };
 
-/// (log var + (x - t)^2 / var) / 2. `var` has x's shape, or x's shape with last size 1, or x's shape without the last
-/// axis. Error if a variance is negative, and unless eps is positive.
+/// (log var + (x - t)^2 / var) / 2. `var` has x's shape, where sizes may be 1 (one variance for all), or x's shape
+/// without the last axis. Error if a variance is negative, and unless eps is positive.
 Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& var,
                          const GaussianNllOptions& options = {});
 

@@ -51,7 +51,9 @@ bool is_linear(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 
 Tensor combined(const Tensor& x, Product product, const Scalar& beta, const Scalar& alpha) {
   Tensor& value = product.value;
-  const DType dtype = promote(x.dtype(), product.dtype);
+  DType dtype = promote(x.dtype(), product.dtype);
+  for (const Scalar& factor : {beta, alpha})
+    if (factor.is_floating() && !is(factor, 1)) dtype = promote_scalar(dtype, factor);
   // Checked whatever beta is: x must not enlarge the result.
   const Tensor own = broadcast(x, value.shape());
   if (is(alpha, 0))

@@ -1,5 +1,6 @@
 // beta * x + alpha * product. x broadcasts to the shape of the product. If beta is 0, x is not read, so NaN in x does
 // not reach the result; nor does NaN in the factors if alpha is 0. bf16 and f16 are computed in f32 and rounded once.
+// With a floating beta or alpha other than 1, integers give f32.
 #pragma once
 
 #include "tensor/core/scalar.h"

@@ -65,10 +65,11 @@ Tensor with_scalar(Temporaries temporaries, const Tensor& x, const Scalar& value
                             : dispatch::apply(Op{value}, cast(x, dtype));
 }
 
-/// The number as a tensor without axes, of the dtype that it gives `x` (f32 beside bf16 and f16, which it does not
-/// widen).
-Tensor number_beside(const Tensor& x, const Scalar& value) {
-  const DType dtype = promote_scalar(x.dtype(), value);
+/// The number as a tensor without axes, of the dtype that it gives the `x` that Op computes with (f32 beside bf16 and
+/// f16, which it does not widen).
+template <class Op> Tensor number_beside(const Tensor& x, const Scalar& value) {
+  const bool widens = Op::policy.widens_integers && !is_floating(x.dtype());
+  const DType dtype = promote_scalar(widens ? f32 : x.dtype(), value);
   return full({}, value, is_half_precision(dtype) && x.rank() > 0 ? f32 : dtype, x.device());
 }
 
@@ -100,15 +101,15 @@ Scalar negated(const Tensor& x, const Scalar& value) {
     ErrorFrame frame(#function, a, b);                                                                       \
     return dispatch::over(3, a, b, [&](uint32_t temporaries) { return binary<op::Op>(temporaries, a, b); }); \
   }
-#define WEFT_BINARY_OR_NUMBER(Op, function, policy)                           \
-  WEFT_BINARY(Op, function, policy)                                           \
-  Tensor function(const Tensor& a, const Scalar& b) {                         \
-    ErrorFrame frame(#function, a);                                           \
-    return binary<op::Op>(dispatch::NoTemporaries{}, a, number_beside(a, b)); \
-  }                                                                           \
-  Tensor function(const Scalar& a, const Tensor& b) {                         \
-    ErrorFrame frame(#function, b);                                           \
-    return binary<op::Op>(dispatch::NoTemporaries{}, number_beside(b, a), b); \
+#define WEFT_BINARY_OR_NUMBER(Op, function, policy)                                   \
+  WEFT_BINARY(Op, function, policy)                                                   \
+  Tensor function(const Tensor& a, const Scalar& b) {                                 \
+    ErrorFrame frame(#function, a);                                                   \
+    return binary<op::Op>(dispatch::NoTemporaries{}, a, number_beside<op::Op>(a, b)); \
+  }                                                                                   \
+  Tensor function(const Scalar& a, const Tensor& b) {                                 \
+    ErrorFrame frame(#function, b);                                                   \
+    return binary<op::Op>(dispatch::NoTemporaries{}, number_beside<op::Op>(b, a), b); \
   }
 #define WEFT_SCALAR_FUNCTION(Op, function, x, value, ...)            \
   Tensor function(__VA_ARGS__) {                                     \
@@ -134,11 +135,11 @@ namespace {
 
 bool is_one_floating(const Tensor& a, const Tensor& b) { return is_floating(a.dtype()) || is_floating(b.dtype()); }
 
-/// alpha b of integers. (A floating alpha would make a floating sum of them.)
-Tensor scaled(const Tensor& b, const Scalar& alpha) {
+/// alpha b in the dtype of a + b, both of integers. (A floating alpha would make a floating sum of them.)
+Tensor scaled(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   if (alpha.is_floating())
     throw DtypeError(text("alpha is ", alpha.to_double(), "; it takes an integer beside tensors of integers"));
-  return b * alpha;
+  return cast(b, dispatch::promoted(std::array{a, b})) * alpha;
 }
 
 /// a + alpha b of floating tensors.
@@ -151,12 +152,12 @@ Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha) {
 
 Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   ErrorFrame frame("add", a, b);
-  return is_one_floating(a, b) ? add_scaled(a, b, alpha.to_double()) : a + scaled(b, alpha);
+  return is_one_floating(a, b) ? add_scaled(a, b, alpha.to_double()) : a + scaled(a, b, alpha);
 }
 
 Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   ErrorFrame frame("sub", a, b);
-  return is_one_floating(a, b) ? add_scaled(a, b, -alpha.to_double()) : a - scaled(b, alpha);
+  return is_one_floating(a, b) ? add_scaled(a, b, -alpha.to_double()) : a - scaled(a, b, alpha);
 }
 
 #undef WEFT_SCALAR_FUNCTION
@@ -268,7 +269,7 @@ Tensor& Tensor::add_(const Scalar& other) {
 }
 Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) {
   ErrorFrame frame("add_", *this, other);
-  if (!is_one_floating(*this, other)) return add_(scaled(other, alpha));
+  if (!is_one_floating(*this, other)) return add_(scaled(*this, other, alpha));
   return write("add_", *this, other, op::AddScaled{{}, alpha.to_double()});
 }
 Tensor& Tensor::sub_(const Tensor& other) { return write<op::Sub>("sub_", *this, other); }
@@ -278,7 +279,7 @@ Tensor& Tensor::sub_(const Scalar& other) {
 }
 Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) {
   ErrorFrame frame("sub_", *this, other);
-  if (!is_one_floating(*this, other)) return sub_(scaled(other, alpha));
+  if (!is_one_floating(*this, other)) return sub_(scaled(*this, other, alpha));
   return write("sub_", *this, other, op::AddScaled{{}, -alpha.to_double()});
 }
 Tensor& Tensor::mul_(const Tensor& other) { return write<op::Mul>("mul_", *this, other); }
@@ -301,7 +302,7 @@ Tensor& Tensor::div_(const Scalar& other) {
   Tensor& Tensor::function(const Tensor& other) { return write<op::Op>(#function, *this, other); } \
   Tensor& Tensor::function(const Scalar& other) {                                                  \
     ErrorFrame frame(#function, *this);                                                            \
-    return write<op::Op>(#function, *this, number_beside(*this, other));                           \
+    return write<op::Op>(#function, *this, number_beside<op::Op>(*this, other));                   \
   }
 WEFT_DIVISION_MEMBER(remainder_, Remainder)
 WEFT_DIVISION_MEMBER(floor_divide_, FloorDivide)
@@ -311,7 +312,7 @@ WEFT_DIVISION_MEMBER(floor_divide_, FloorDivide)
   Tensor& Tensor::operator sign(const Tensor& other)& { return write<op::Op>(#sign, *this, other); } \
   Tensor& Tensor::operator sign(const Scalar& other)& {                                              \
     ErrorFrame frame(#sign, *this);                                                                  \
-    return write<op::Op>(#sign, *this, number_beside(*this, other));                                 \
+    return write<op::Op>(#sign, *this, number_beside<op::Op>(*this, other));                         \
   }
 WEFT_COMPOUND(WEFT_COMPOUND_MEMBER)
 #undef WEFT_COMPOUND_MEMBER

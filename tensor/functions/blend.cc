@@ -36,7 +36,10 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 
 Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, const Scalar& value) {
   ErrorFrame frame("addcmul_", *this, a, b);
-  if (!is_floating(dtype())) return add_(a * b * value);
+  if (!is_floating(dtype())) {
+    const DType common = dispatch::promoted(std::array{*this, a, b});
+    return add_(cast(a, common) * cast(b, common) * value);
+  }
   return dispatch::apply_in_place(op::Addcmul{{{}, value.to_double()}}, "addcmul_", *this, a, b);
 }
 

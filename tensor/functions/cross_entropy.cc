@@ -17,6 +17,8 @@ namespace {
 /// Of targets that are distributions; a mean is over the rows, whatever they weigh.
 Tensor soft_cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
   if (logits.rank() == 0) throw ShapeError("logits must be (N, C, ...) or (C)");
+  if (options.ignore_index >= 0)
+    throw Error(text("ignore_index ", options.ignore_index, " is for targets that are classes, not probabilities"));
   const int64_t axis = logits.rank() == 1 ? 0 : 1, classes = logits.size(axis);
   if (options.weight.defined() && options.weight.shape() != Shape{classes})
     throw ShapeError(text("the class weights must be [", classes, "] ", logits.dtype(), ", not ",

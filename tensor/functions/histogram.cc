@@ -20,10 +20,14 @@
 namespace weft {
 namespace {
 
-/// How often each of `size` places occurs in the 1-D `places`, or what the weights there add up to.
+/// How often each of `size` places occurs in the 1-D `places`, or what the weights there add up to (integers in i64).
 Tensor added_up(const Tensor& places, const Tensor& weights, int64_t size) {
-  const Tensor one = ones({1}, i64, places.device());
-  return adjoint::scatter_add(weights.defined() ? weights : expand(one, places.shape()), 0, places, {size});
+  Tensor all = weights;
+  if (!all.defined())
+    all = expand(ones({1}, i64, places.device()), places.shape());
+  else if (!is_floating(all.dtype()))
+    all = cast(all, i64);
+  return adjoint::scatter_add(all, 0, places, {size});
 }
 
 void check_floating(const Tensor& x) {

@@ -48,7 +48,8 @@ void fill_slices(const char* name, const Tensor& self, int64_t axis, const Tenso
 Tensor scaled_slices(const Tensor& src, const Scalar& alpha, DType dtype) {
   if (alpha.is_floating() && !is_floating(dtype))
     throw DtypeError(text("alpha is ", alpha.to_double(), "; it takes an integer beside tensors of integers"));
-  return atleast_1d(adjoint::source_of(alpha == Scalar(1) ? src : mul(src, alpha), dtype));
+  const Tensor own = adjoint::source_of(src, dtype);
+  return atleast_1d(alpha == Scalar(1) ? own : cast(mul(own, alpha), dtype));
 }
 
 void put_elements(const char* name, const Tensor& self, const Tensor& index, const Tensor& src, bool accumulate) {

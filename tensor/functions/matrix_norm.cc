@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -41,7 +42,11 @@ Tensor singular_values(const Tensor& a, int64_t rows, int64_t columns) {
 
 Tensor vector_norm(const Tensor& x, double p, const Axes& axes, KeepDim keep) {
   ErrorFrame frame("vector_norm", x);
-  if (p == 0) return sum(cast(x != 0.0, x.dtype()), axes, keep);
+  if (p == 0) {
+    const Tensor counted = x != 0.0;
+    if (!dispatch::may_need_gradient(x)) return sum(cast(counted, x.dtype()), axes, keep);
+    return sum(where(counted, ones_like(x), sign(x)), axes, keep);  // sign: 0, with a gradient of 0
+  }
   if (p == -INFINITY) return min(abs(x), axes, keep);
   return norm(x, p, axes, keep);
 }

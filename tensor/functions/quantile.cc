@@ -56,9 +56,9 @@ Tensor of_rows(const Tensor& rows, const Tensor& q, bool skips_nan, QuantileMode
   const DType wide = is_half_precision(rows.dtype()) ? f32 : rows.dtype();
   const Tensor a = cast(gather(sorted, -1, low), wide);
   const Tensor b = cast(gather(sorted, -1, low + cast(weight > 0.0, i64)), wide);
-  // Not inf - inf where both are the same, and no NaN between -inf and a number.
+  // Not inf - inf where both are infinite, and no NaN between -inf and a number.
   const double infinity = std::numeric_limits<double>::infinity();
-  const Tensor stays = logical_or(a == b, logical_and(a == -infinity, b < infinity));
+  const Tensor stays = logical_or(logical_and(a == b, isinf(a)), logical_and(a == -infinity, b < infinity));
   const Tensor between = a + where(stays, zeros_like(a), b - a) * cast(weight, wide);
   return cast(where(weight == 1.0, b, between), rows.dtype());
 }
@@ -77,7 +77,7 @@ Tensor quantiles(const Tensor& x, const Tensor& q, bool skips_nan, const Quantil
   const Tensor rows = options.axis && x.rank() > 0 ? movedim(x, axis, -1) : flatten(x);
   if (rows.size(-1) == 0) throw ShapeError(text("axis ", axis, " has size 0: nothing to choose from"));
   // Samples of vmap meet tensors of all samples without being moved.
-  Tensor several = reshape(q.detach(), {-1});
+  Tensor several = reshape(q, {-1});
   if (q.device().kind != DeviceKind::vmap) several = to(several, x.device());
   Tensor out = movedim(of_rows(rows, several, skips_nan, options.mode), -1, 0);
   if (options.keepdim && x.rank() > 0) {

@@ -17,7 +17,8 @@ struct QuantileOptions {
   QuantileMode mode = QuantileMode::linear;
 };
 /// The element of rank q (n - 1) among the n sorted elements, for q in [0, 1]. The result is NaN if an element is NaN.
-/// A 1-D tensor q gives one quantile per element, along a new first axis. x must be floating. Error for a q outside of
+/// A 1-D tensor q gives one quantile per element, along a new first axis; it has a gradient where elements are
+/// interpolated linearly. x must be floating. Error for a q outside of
 /// [0, 1], ShapeError if there are no elements.
 Tensor quantile(const Tensor& x, double q, const QuantileOptions& options = {});
 Tensor quantile(const Tensor& x, const Tensor& q, const QuantileOptions& options = {});

@@ -79,10 +79,11 @@ Tensor diff(const Tensor& x, const DiffOptions& options) {
   const auto& [n, axis, prepend, append] = options;
   const int64_t a = axis_of(x, axis);
   if (n < 0) throw Error(text("n must be 0 or more, not ", n));
+  if (n == 0) return clone(x);
   std::vector<Tensor> parts;
   for (const Tensor* part : {&prepend, &x, &append})
     if (part->defined()) parts.push_back(*part);
-  Tensor out = parts.size() > 1 ? cat(parts, a) : n == 0 ? clone(x) : x;
+  Tensor out = parts.size() > 1 ? cat(parts, a) : x;
   for (int64_t i = 0; i < n && out.size(a) > 0; ++i) {
     const Tensor next = slice(out, a, 1), before = slice(out, a, 0, -1);
     out = out.dtype() == boolean ? logical_xor(next, before) : next - before;

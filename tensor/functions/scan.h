@@ -29,7 +29,7 @@ struct DiffOptions {
   Tensor append = {};
 };
 /// x[i + 1] - x[i] along `axis`, applied n times; for bool, whether the two differ. If defined, `prepend` and `append`
-/// are first concatenated before and after x. Error if n < 0, ShapeError for a 0-d tensor.
+/// are first concatenated before and after x (n = 0 gives x). Error if n < 0, ShapeError for a 0-d tensor.
 Tensor diff(const Tensor& x, const DiffOptions& options = {});
 /// The same with separate arguments. A template, so that diff(x, {}) means default options and not n = 0.
 template <std::convertible_to<int64_t> T>

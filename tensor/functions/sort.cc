@@ -36,7 +36,10 @@ Tensor middle_of_all(const Tensor& x, bool skips_nan) {
   const Tensor middle = dispatch::apply(op::Median{0, skips_nan, false}, detach(x))[0];
   if (!is_floating(x.dtype()) || !dispatch::may_need_gradient(x)) return middle;
   const Tensor is_it = logical_or(x == middle, logical_and(isnan(x), isnan(middle)));
-  return max(where(is_it, x, -std::numeric_limits<double>::infinity()));
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor value = max(where(is_it, x, -infinity)), lowest = middle == -infinity;
+  if (!any(dispatch::all_samples(lowest)).item<bool>()) return value;
+  return where(lowest, min(where(is_it, x, infinity)), value);  // -infinity would tie with the others
 }
 
 }  // namespace

@@ -47,6 +47,21 @@ TEST(ExtremeValues, WholeQuotientsHaveNoSlopeWhereTheDivisorIsZero) {
   }
 }
 
+TEST(ExtremeValues, TheMedianSharesItsSlopeAmongItsEquals) {
+  const Tensor x = parameter(tensor({-kInfinity, -kInfinity, 1.0}, f64));
+  EXPECT_EQ(grad(median(x), x).to_vector<double>(), Numbers({0.5, 0.5, 0}));
+  EXPECT_EQ(grad(nanmedian(x), x).to_vector<double>(), Numbers({0.5, 0.5, 0}));
+  const Tensor y = parameter(tensor({kInfinity, 1.0, kInfinity}, f64));
+  EXPECT_EQ(grad(median(y), y).to_vector<double>(), Numbers({0.5, 0, 0.5}));
+}
+
+TEST(ExtremeValues, QuantilesBetweenEqualElementsAreOfBoth) {
+  const Tensor x = parameter(tensor({0.0, 0.0, 3.0}, f64)), infinite = parameter(tensor({1.0, kInfinity, kInfinity}));
+  EXPECT_TRUE(allclose(grad(quantile(x, 0.25), x), tensor({0.5, 0.5, 0.0}, f64)));
+  EXPECT_EQ(quantile(infinite, 0.75).item(), kInfinity);
+  EXPECT_FALSE(any(isnan(grad(quantile(infinite, 0.75), infinite))).item<bool>());
+}
+
 TEST(ExtremeValues, CtcLossOfOnePathHasTheSlopeOfItsSum) {
   constexpr int64_t kSteps = 600;
   const Tensor path = 1 + arange(kSteps) % 2, lengths = full({1}, kSteps);

@@ -123,6 +123,47 @@ TEST_F(HalfPrecision, StatisticsWithLargeSums) {
   EXPECT_EQ(logit(ones({1}, f16), 1e-6).item(), 13.8046875);
 }
 
+/// The gradient of sum(seed * gradient of sum(y^3)), y = f(x).
+Tensor second_gradient(const Function& f, const Tensor& x, const Tensor& seed) {
+  const Tensor y = f({x}), first = grad({sum(y * y * y)}, {x}, {.create_graph = true})[0];
+  return grad({sum(first * seed)}, {x})[0];
+}
+
+TEST_F(HalfPrecision, SecondDerivativesOfNormsAreOfF32) {
+  const Tensor x = randn({4, 6, 8}) * 400.0, seed = randn(x.shape()) * 300.0, weight = rand({8}), channels = rand({6});
+  const std::pair<const char*, Function> norms[] = {
+      {"layer_norm", [&](const Inputs& in) { return layer_norm(in[0], {8}, weight.to(in[0].dtype())); }},
+      {"rms_norm", [&](const Inputs& in) { return rms_norm(in[0], {8}, weight.to(in[0].dtype())); }},
+      {"group_norm", [&](const Inputs& in) { return group_norm(in[0], 2, channels.to(in[0].dtype())); }},
+      {"batch_norm",
+       [&](const Inputs& in) { return batch_norm_with_statistics(in[0], channels.to(in[0].dtype())).y; }}};
+  for (const auto& [name, f] : norms) {
+    const Tensor half = parameter(x.to(f16)), exact = parameter(half.detach().to(f64));
+    EXPECT_LT(difference(second_gradient(f, half, seed.to(f16)), second_gradient(f, exact, seed.to(f16).to(f64))),
+              0x1p-8)
+        << name;
+  }
+}
+
+TEST_F(HalfPrecision, AttentionWithATrainedMaskIsOfF32) {
+  for (const DType dtype : {bf16, f16}) {
+    Inputs half, exact;
+    for (const Shape& shape : {Shape{2, 16, 32}, {2, 16, 32}, {2, 16, 32}, {16, 16}}) {
+      half.push_back(parameter((randn(shape) * 8.0).to(dtype)));
+      exact.push_back(parameter(half.back().detach().to(f64)));
+    }
+    const auto attend = [](const Inputs& in) {
+      return scaled_dot_product_attention(in[0], in[1], in[2], {.mask = in[3]});
+    };
+    const Tensor seed = randn({2, 16, 32}).to(dtype);
+    attend(half).backward(seed);
+    attend(exact).backward(seed.to(f64));
+    const double bound = dtype == bf16 ? 0x1p-7 : 0x1p-10;
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_LT(difference(half[i].grad(), exact[i].grad()), bound) << dtype << ", input " << i;
+  }
+}
+
 /// y in 16 bits is x's result in f64, rounded once.
 void check_rounded_once(const char* what, const std::function<Tensor(const Tensor&)>& f, const Shape& shape) {
   Generator g(9);

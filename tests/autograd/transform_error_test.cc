@@ -15,6 +15,12 @@ TEST(TransformErrors, NameThemselvesInErrors) {
   EXPECT_EQ(error_of([&] { (void)vjp(f, Tensor()); }), "vjp: an argument is undefined");
   EXPECT_EQ(error_of([&] { (void)jacobian([](const Tensor&) { return Tensor(); }, x); }),
             "jacobian: a result of the function is undefined");
+  const auto twice = [](const Tensor& t) { return t * 2.0; };
+  EXPECT_EQ(error_of([&] {
+              (void)jacobian(twice, ones({2, 1, 1, 1, 2}));
+            }),
+            "jacobian: the derivatives of [2, 1, 1, 1, 2] by [2, 1, 1, 1, 2] would have 10 axes, at most 8 are "
+            "possible; flatten them first");
 }
 
 TEST(TransformErrors, RefuseAnEmptyFunction) {

@@ -94,6 +94,10 @@ INSTANTIATE_TEST_SUITE_P(Configurations, LossConfigurations,
                                            std::pair{"sum", Reduction::sum}));
 
 TEST(LossLayers, HoldTheirWeightsAndAreLayers) {
+  EXPECT_EQ(error_of([] {
+              cross_entropy(ones({2, 3}), ones({2, 3}), {.ignore_index = 1});
+            }),
+            "cross_entropy([2, 3] f32, [2, 3] f32): ignore_index 1 is for targets that are classes, not probabilities");
   CrossEntropyLoss loss({.weight = tensor({1.0, 2.0, 0.5}), .label_smoothing = 0.1});
   const Tensor x = wave({4, 3}, 0.2), y = tensor({0, 2, 1, 1});
   loss.to(f64);

@@ -192,7 +192,9 @@ TEST(Losses, OfDistributionsRefuseWhatDoesNotFit) {
             "focal_loss([2, 3] f32, [2, 3] f32): gamma must be 0 or more, not nan");
   const std::string gaussian = "gaussian_nll_loss([2, 3] f32, [2, 3] f32, ";
   EXPECT_EQ(error_of([&] { gaussian_nll_loss(x, x, zeros({3})); }),
-            gaussian + "[3] f32): var must be [2, 3], [2, 1] or [2], not [3]");
+            gaussian + "[3] f32): var must be [2, 3], with a size of 1 for some of them, or [2], not [3]");
+  EXPECT_EQ(gaussian_nll_loss(x, x, tensor({{1.0, 2.0, 4.0}})).item(),
+            gaussian_nll_loss(x, x, tensor({{1.0, 2.0, 4.0}, {1.0, 2.0, 4.0}})).item());
   EXPECT_EQ(error_of([&] { gaussian_nll_loss(x, x, x - 1.0); }), gaussian + "[2, 3] f32): var has a negative value");
   EXPECT_EQ(error_of([&] { gaussian_nll_loss(x, x, x, {.eps = 0}); }),
             gaussian + "[2, 3] f32): eps must be positive, not 0");

@@ -165,6 +165,10 @@ void add_differences(Cases& cases) {
              return once(once(in));
            })
       .compares(DTypes{f32, f64});
+  cases
+      .add("diff none, with a neighbor", {{normal({3, 5})}}, CALL(diff(x[0], {.n = 0, .prepend = x[0]})),
+           [](const Arrays& in) { return Arrays{in[0]}; })
+      .compares(kFloating);
   cases.add("diff none", {{normal({3, 5})}}, CALL(diff(x[0], 0)), [](const Arrays& in) { return Arrays{in[0]}; })
       .compares(kFloating);
 

@@ -196,6 +196,11 @@ void add_reductions(Cases& cases) {
   };
   add("sum", plus, any_normal, any_normal);
   add("prod", times, positive, positive);
+  cases
+      .add("scatter_reduce prod of zeros",
+           {{given({4}, {5, 2, 0, 0}), index({6}, {0, 0, 1, 1, 2, 3}), given({6}, {0, 3, 0, 0, 4, 0})}},
+           CALL(scatter_reduce(x[0], 0, x[1], x[2], "prod")), scattered(0, times))
+      .compares(kFloating);
   add("amax", most, apart_in_x, apart_in_source);
   add("amin", least, apart_in_x, apart_in_source);
   for (const char* name : {"amax", "amin"}) {

@@ -222,6 +222,22 @@ void add_quantiles(Cases& cases) {
            reduction({}, true, [](const Row& row) { return quantile_of(row, 0.25, QuantileMode::linear); }))
       .loose(4);
   cases
+      .add("quantile of ranks", {{distinct({3, 4}), given({2}, {0.3, 0.6})}, {distinct({5}), given({}, {0.3})}},
+           CALL(quantile(x[0], x[1], {.axis = -1})),
+           [](const Arrays& x) {
+             Array out;
+             for (const double q : x[1].values) {
+               const Array one = reduction(
+                   {-1}, false, [=](const Row& row) { return quantile_of(row, q, QuantileMode::linear); })(x)[0];
+               out.shape = one.shape;
+               out.values.insert(out.values.end(), one.values.begin(), one.values.end());
+             }
+             if (!x[1].shape.empty()) out.shape.insert(0, 2);
+             return Arrays{out};
+           })
+      .compares(DTypes{f32, f64})
+      .loose(4);
+  cases
       .add("quantile several", samples, CALL(quantile(x[0], tensor({0.0, 0.6, 1.0}, f64), {.axis = 0})),
            [](const Arrays& x) {
              Array out;

@@ -68,12 +68,29 @@ TEST(Functions, CheckWhatTheyDoNotNeed) {
 TEST(Functions, HaveTheDtypesThatPromotionGives) {
   const Tensor matrix = ones({2, 2}, i32), batch = ones({3, 2, 2}, i32);
   EXPECT_EQ(addbmm(matrix, batch, batch).dtype(), i32);
+  EXPECT_EQ(numbers(addmm(ones({1, 2}, i32), ones({1, 3}, i32), ones({3, 2}, i32), 1, 0.5)), Numbers({2.5, 2.5}));
+  EXPECT_EQ(numbers(addmv(ones({2}, i32), ones({2, 3}, i32), ones({3}, i32), 0.5, 1)), Numbers({3.5, 3.5}));
+  EXPECT_EQ(addr(ones({2, 2}, boolean), ones({2}, boolean), ones({2}, boolean)).dtype(), boolean);
+  EXPECT_EQ(addmm(matrix, matrix, matrix, 1.0, 1.0).dtype(), i32);
+  EXPECT_EQ(numbers(vector_norm(ones({3}, boolean), 0)), Numbers({3}));
   EXPECT_EQ(addmm(ones({2, 2}, f64), ones({2, 2}), ones({2, 2}), 0).dtype(), f64);
   for (const DType dtype : {u8, i8, i32}) {
     EXPECT_EQ(vander(full({1}, 100, dtype), 3).dtype(), i64);
     EXPECT_EQ(numbers(vander(full({1}, 100, dtype), 3)), Numbers({1, 100, 10000}));
   }
   EXPECT_THROW(vander(ones({2}, boolean)), DtypeError);
+  const Tensor wide = tensor({0, 1}), u = tensor({200, 100}).to(u8);
+  EXPECT_EQ(numbers(add(wide, u, 2)), Numbers({400, 201}));
+  EXPECT_EQ(numbers(sub(wide, u, 2)), Numbers({-400, -199}));
+  EXPECT_EQ(numbers(wide.clone().add_(u, 2)), Numbers({400, 201}));
+  EXPECT_EQ(numbers(wide.clone().sub_(u, 2)), Numbers({-400, -199}));
+  EXPECT_EQ(numbers(wide.clone().addcmul_(u, u, 1)), Numbers({40000, 10001}));
+  EXPECT_EQ(add(wide.to(i32), tensor({true, false}), 2).dtype(), i32);
+  EXPECT_EQ(numbers(index_add(zeros({2}), 0, wide, tensor({0.0, 300.0}, f16), 300)), Numbers({0, 90000}));
+  EXPECT_EQ(numbers(bincount(zeros({300}, i64), ones({300}, u8))), Numbers({300}));
+  EXPECT_EQ(numbers(bincount(wide, tensor({true, true}))), Numbers({1, 1}));
+  EXPECT_EQ(numbers(copysign(u, -3)), Numbers({-200, -100}));
+  EXPECT_EQ(hypot(u, 300).dtype(), f32);
   const Tensor x = full({2, 3}, -1, bf16);
   EXPECT_EQ(prelu(x, ones({1})).dtype(), bf16);
   EXPECT_EQ(prelu(x, ones({3})).dtype(), bf16);
