@@ -29,6 +29,9 @@ class Leaf final : public Node {
   bool has_buffer() const { return buffer_.defined(); }
   /// The buffer if the leaf has no gradient yet, so that a rule may write to it; else undefined.
   Tensor free_buffer() const;
+  /// How often modules have registered this leaf. Those that were destroyed since count too.
+  int64_t registrations() const { return registrations_; }
+  void count_registration() { ++registrations_; }
 
  private:
   /// `gradient` in memory that this leaf owns: the leaf's buffer, or without a buffer a dense storage in the leaf's
@@ -43,6 +46,7 @@ class Leaf final : public Node {
   Tensor gradient_;
   Tensor buffer_;
   std::string name_;
+  int64_t registrations_ = 0;
 };
 
 }  // namespace weft::autograd

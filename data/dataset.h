@@ -61,7 +61,8 @@ template <size_t N> class DatasetOf {
     (void)key;
     return get(index);
   }
-  /// Whether sample() reads its key. If not, a loader that does not shuffle draws no key from the global generator.
+  /// Whether sample() or collate() reads keys. If not, they are not derived, and a loader that does not shuffle draws
+  /// no key from the global generator.
   virtual bool is_random() const { return false; }
   /// Combines examples into a batch: by default stacks them along a new first axis, with a ShapeError if shapes differ.
   /// map(), concat() and Subset use the override of the dataset that they wrap.

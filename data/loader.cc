@@ -87,7 +87,8 @@ std::vector<int64_t> Epoch::indices(int64_t batch) const {
   return {order.begin() + begin, order.begin() + end};
 }
 
-std::vector<RandomKey> Epoch::keys(std::span<const int64_t> indices) const {
+std::vector<RandomKey> Epoch::keys(std::span<const int64_t> indices, bool are_read) const {
+  if (!are_read) return std::vector<RandomKey>(indices.size());
   std::vector<RandomKey> keys;
   for (const int64_t index : indices) keys.push_back(split_key(key, static_cast<uint64_t>(index)));
   return keys;

@@ -47,9 +47,9 @@ struct Epoch {
   std::vector<int64_t> order;
   int64_t batch_size = 1;
   BatchSampler::Batches batches;  // from a batch sampler; otherwise `order` is used
-  /// The indices of a batch's examples, and their keys.
+  /// The indices of a batch's examples, and their keys; some keys if they are not read.
   std::vector<int64_t> indices(int64_t batch) const;
-  std::vector<RandomKey> keys(std::span<const int64_t> indices) const;
+  std::vector<RandomKey> keys(std::span<const int64_t> indices, bool are_read) const;
 };
 
 /// The part of a loader that does not depend on the dataset's type.
@@ -149,7 +149,7 @@ template <size_t N> class DataLoader<N>::Iterator {
         batches_(std::make_unique<detail::Prefetcher>(
             [dataset = loader.dataset_, epoch = std::move(epoch)](int64_t number) {
               const std::vector<int64_t> indices = epoch->indices(number);
-              Batch batch = dataset->collate(indices, epoch->keys(indices));
+              Batch batch = dataset->collate(indices, epoch->keys(indices, dataset->is_random()));
               return detail::Batch(std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
             },
             loader.core_.handed_out(), loader.core_.batches(), loader.core_.workers(), loader.core_.ahead())) {

@@ -1,5 +1,6 @@
 #include "data/tensor_dataset.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "tensor/core/error.h"
@@ -9,18 +10,24 @@ namespace weft::data::detail {
 
 namespace {
 
-size_t row_bytes(const Tensor& column) {
-  return static_cast<size_t>(column.numel() / column.size(0)) * size_of(column.dtype());
-}
-
-void copy_row(const Tensor& column, int64_t index, void* out) {
-  if (index < 0 || index >= column.size(0))
-    throw IndexError(text("example ", index, " of a dataset of ", column.size(0)));
-  const size_t bytes = row_bytes(column);
-  std::memcpy(out, internal::first_byte(column) + static_cast<size_t>(index) * bytes, bytes);
-}
-
 Shape row_shape(const Tensor& column) { return Shape(column.shape().begin() + 1, column.shape().end()); }
+
+void copy_rows(const Tensor& column, std::span<const int64_t> indices, const Tensor& out) {
+  for (const int64_t index : indices)
+    if (index < 0 || index >= column.size(0))
+      throw IndexError(text("example ", index, " of a dataset of ", column.size(0)));
+  if (indices.empty()) return;
+  const size_t bytes = static_cast<size_t>(out.nbytes()) / indices.size();
+  const char* const from = internal::first_byte(column);
+  char* to = static_cast<char*>(internal::raw(out));
+  const auto row = [=](size_t i) { return from + static_cast<size_t>(indices[i]) * bytes; };
+  // Shuffled rows are not in the cache; a copy by itself waits for each before it asks for the next.
+  constexpr size_t kAhead = 16;
+  for (size_t i = 0; i < indices.size(); ++i, to += bytes) {
+    __builtin_prefetch(row(std::min(i + kAhead, indices.size() - 1)));
+    std::memcpy(to, row(i), bytes);
+  }
+}
 
 }  // namespace
 
@@ -37,7 +44,7 @@ void prepare_columns(std::span<Tensor> columns) {
 Tensor row(const Tensor& column, int64_t index) {
   ErrorFrame frame("TensorDataset", column);
   Tensor out = empty(row_shape(column), column.dtype());
-  copy_row(column, index, internal::raw(out));
+  copy_rows(column, {&index, 1}, out);
   return out;
 }
 
@@ -46,11 +53,7 @@ Tensor rows(const Tensor& column, std::span<const int64_t> indices) {
   Shape shape = column.shape();
   shape[0] = static_cast<int64_t>(indices.size());
   Tensor out = empty(shape, column.dtype());
-  char* position = static_cast<char*>(internal::raw(out));
-  for (const int64_t index : indices) {
-    copy_row(column, index, position);
-    position += row_bytes(column);
-  }
+  copy_rows(column, indices, out);
   return out;
 }
 

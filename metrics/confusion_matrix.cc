@@ -27,8 +27,15 @@ void ConfusionMatrix::update(const Tensor& predictions, const Tensor& labels) {
   const int64_t classes = matrix_.size(0);
   detail::check_classes(pairs.labels, classes, "label");
   detail::check_classes(pairs.predicted, classes, "prediction");
-  const Tensor counts = bincount(pairs.labels * classes + pairs.predicted, {}, classes * classes);
-  matrix_ = matrix_ + reshape(counts, {classes, classes});  // copies of this metric keep theirs
+  const Tensor places = pairs.labels * classes + pairs.predicted;
+  const int64_t count = places.numel(), size = classes * classes;
+  // Copies of this metric keep their matrix. If there are few pairs, passes over it would take most of the time.
+  if (count < size) {
+    if (!internal::is_sole_handle(matrix_)) matrix_ = matrix_.clone();
+    matrix_.view({size}).index_add_(0, places, ones({1}, i64).expand({count}));
+  } else {
+    matrix_ = matrix_ + reshape(bincount(places, {}, size), matrix_.shape());
+  }
 }
 
 int64_t ConfusionMatrix::count() const { return sum(matrix_).item<int64_t>(); }

@@ -5,12 +5,14 @@
 #include <numbers>
 
 #include "autograd/grad_mode.h"
+#include "nn/module/clone.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/qr.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/special.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
+#include "tensor/runtime/threads.h"
 
 namespace weft::nn::init {
 
@@ -18,6 +20,23 @@ namespace {
 /// DtypeError unless the tensor is floating: copies into integers would cut the numbers off.
 void check_floating(const Tensor& tensor) {
   if (!is_floating(tensor.dtype())) throw DtypeError(text("the tensor must be floating, not ", tensor.dtype()));
+}
+
+/// Calls draw(tensor, generator). Where clone() overwrites the values, only a part is drawn and the rest repeats it: a
+/// constructor that reads the weights still finds such numbers. The length is a prime, so that rows differ.
+template <class Draw> void draw_or_repeat(Tensor& tensor, Generator& generator, const Draw& draw) {
+  constexpr int64_t kDrawn = 65537;
+  const int64_t count = tensor.numel();
+  if (count <= kDrawn || !tensor.is_contiguous() || !nn::detail::OverwrittenScope::is_open())
+    return draw(tensor, generator);
+  const Tensor all = tensor.detach().view({count});
+  Tensor first = narrow(all, 0, 0, kDrawn);
+  Generator source(RandomState(generator.next_key(count)));  // `generator` advances as by a draw of all
+  draw(first, source);
+  for (int64_t at = kDrawn; at < count; at += kDrawn) {
+    const int64_t part = std::min(kDrawn, count - at);
+    narrow(all, 0, at, part).copy_(narrow(first, 0, 0, part));
+  }
 }
 }  // namespace
 
@@ -44,13 +63,13 @@ int64_t fan(const Tensor& weight, Fan which) {
 void uniform(Tensor tensor, double low, double high, Generator& generator) {
   ErrorFrame frame("uniform", tensor);
   NoGrad guard;
-  tensor.uniform_(low, high, generator);
+  draw_or_repeat(tensor, generator, [&](Tensor& part, Generator& source) { part.uniform_(low, high, source); });
 }
 
 void normal(Tensor tensor, double mean, double std, Generator& generator) {
   ErrorFrame frame("normal", tensor);
   NoGrad guard;
-  tensor.normal_(mean, std, generator);
+  draw_or_repeat(tensor, generator, [&](Tensor& part, Generator& source) { part.normal_(mean, std, source); });
 }
 
 void trunc_normal(Tensor tensor, double mean, double std, double low, double high, Generator& generator) {
@@ -61,8 +80,19 @@ void trunc_normal(Tensor tensor, double mean, double std, double low, double hig
   NoGrad guard;
   // The inverse of the distribution function, between its values at the bounds.
   const auto below = [&](double x) { return std::erf((x - mean) / (std * std::numbers::sqrt2)); };
-  const Tensor u = rand(tensor.shape(), generator, f64, tensor.device()) * (below(high) - below(low)) + below(low);
-  tensor.copy_(clip(erfinv(u) * (std * std::numbers::sqrt2) + mean, low, high));
+  const auto fill = [&](Tensor part, Generator& source) {
+    const Tensor u = rand(part.shape(), source, f64, part.device()) * (below(high) - below(low)) + below(low);
+    part.copy_(clip(erfinv(u) * (std * std::numbers::sqrt2) + mean, low, high));
+  };
+  // Part by part, so that what is in between stays in the cache. A block of a stream has two numbers in f64.
+  const int64_t count = tensor.numel(), most = int64_t{num_threads()} << 14;
+  if (count <= most || !tensor.is_contiguous() || !tensor.device().is_cpu()) return fill(tensor, generator);
+  const RandomKey key = generator.next_key(count);
+  const Tensor all = tensor.detach().view({count});
+  for (int64_t at = 0; at < count; at += most) {
+    Generator source(RandomState{key.seed, key.offset + static_cast<uint64_t>(at / 2)});
+    fill(narrow(all, 0, at, std::min(most, count - at)), source);
+  }
 }
 
 void constant(Tensor tensor, double value) {
@@ -116,8 +146,7 @@ void sparse(Tensor tensor, double sparsity, double std, Generator& generator) {
   normal(tensor, 0, std, generator);
   NoGrad guard;
   for (int64_t column = 0; column < tensor.size(1); ++column)
-    for (const int64_t row : narrow(randperm(rows, generator), 0, 0, zeros).to_vector<int64_t>())
-      tensor[row][column].fill_(0);
+    select(tensor, 1, column).index_fill_(0, narrow(randperm(rows, generator), 0, 0, zeros), 0);
 }
 
 void eye(Tensor tensor) {

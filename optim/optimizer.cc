@@ -35,11 +35,8 @@ void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
   if (!sharing_.mine.empty()) throw Error("its work is shared: add groups first, then share() or distributed::shard()");
   std::vector<Slot> group;
   size_t number = this->parameters().size();
-  const auto any = [&](const auto& matches) {
-    bool found = std::any_of(group.begin(), group.end(), matches);
-    each_slot([&](const Slot& known) { found |= matches(known); });
-    return found;
-  };
+  Known added;
+  const auto is_taken = [&](const std::string& key) { return known_.keys.contains(key) || added.keys.contains(key); };
   for (const Tensor& parameter : parameters) {
     if (!parameter.defined()) throw Error("a parameter is undefined");
     if (!internal::body(parameter).history || !parameter.is_leaf())
@@ -50,15 +47,20 @@ void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
     slot.key = parameter.name();
     slot.states.resize(state_names_.size());
     slot.numbers.resize(number_names_.size());
-    if (any([&](const Slot& other) { return other.parameter.is_same(parameter); }))
+    const auto* const body = &internal::body(parameter);
+    if (known_.bodies.contains(body) || !added.bodies.insert(body).second)
       throw Error(text("the parameter `", parameter.name(), "` is given twice"));
-    const auto is_taken = [&] { return any([&](const Slot& other) { return other.key == slot.key; }); };
-    if (slot.key.empty() || slot.key == "leaf" || is_taken()) slot.key = std::to_string(number);
-    while (is_taken()) slot.key.insert(0, "_");  // a name may be a number, as in a ParameterList
+    if (slot.key.empty() || slot.key == "leaf" || is_taken(slot.key)) slot.key = std::to_string(number);
+    while (is_taken(slot.key)) slot.key.insert(slot.key.begin(), '_');  // a name may be a number, as in a ParameterList
+    added.keys.insert(slot.key);
     ++number;
     group.push_back(std::move(slot));
   }
+  // Before the first change, so that merge() needs no memory.
+  known_.bodies.reserve(known_.bodies.size() + added.bodies.size());
+  known_.keys.reserve(known_.keys.size() + added.keys.size());
   groups_.push_back(std::move(group));
+  known_.bodies.merge(added.bodies), known_.keys.merge(added.keys);
 }
 
 void Optimizer::check_parameters() const {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_set>
 #include <vector>
 
 #include "optim/group.h"
@@ -226,6 +227,11 @@ class Optimizer {
   const char* name_;
   std::vector<const char*> state_names_, number_names_;
   std::vector<std::vector<Slot>> groups_;
+  /// The parameters and keys of all groups.
+  struct Known {
+    std::unordered_set<const internal::TensorBody*> bodies;
+    std::unordered_set<std::string> keys;
+  } known_;
   int64_t steps_ = 0, skipped_ = 0;
   int64_t attempts_ = 0;  // steps and skipped ones, those that a GradScaler skipped too
   bool skips_nonfinite_ = false;

@@ -4,8 +4,8 @@
 #include <exception>
 
 #include "autograd/grad_mode.h"
+#include "tensor/adjoints/index.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/index.h"
 #include "tensor/functions/view.h"
 
 namespace weft::nn {
@@ -77,9 +77,16 @@ void KvCache::reorder(const Tensor& rows) {
   ErrorFrame frame("KvCache::reorder", rows);
   NoGrad guard;
   if (length_ == 0) throw Error("the cache is empty");
-  KvCache next;
-  next.append(index_select(keys(), 0, rows), index_select(values(), 0, rows));
-  swap(next);
+  const auto reordered = [&](const Tensor& all) {
+    Shape shape = all.shape();  // with its capacity: a step of beam search appends next
+    shape[0] = rows.numel();
+    Tensor next = empty(shape, all.dtype(), all.device());
+    internal::index_select_into(seen(all), 0, rows, seen(next));
+    return next;
+  };
+  Tensor keys = reordered(keys_), values = reordered(values_);
+  keys_ = std::move(keys);
+  values_ = std::move(values);
 }
 
 KvCacheUndo::KvCacheUndo() : exceptions_(std::uncaught_exceptions()) {}

@@ -21,6 +21,8 @@ std::vector<NamedState> states_of(State& root) {
   return out;
 }
 
+thread_local constinit bool is_overwritten = false;
+
 std::string shown(const State& state) { return text(state.type, "(", state.options, ")"); }
 
 /// What distinguishes the two, as `Linear(...) instead of Linear(...)`; empty where nothing does.
@@ -67,6 +69,15 @@ class TensorCopies {
 };
 
 }  // namespace
+
+detail::OverwrittenScope::OverwrittenScope() : state_(random_state()), outer_(is_overwritten) { is_overwritten = true; }
+
+detail::OverwrittenScope::~OverwrittenScope() {
+  is_overwritten = outer_;
+  set_random_state(state_);
+}
+
+bool detail::OverwrittenScope::is_open() { return is_overwritten; }
 
 void detail::copy_module_state(const Module& from, const Module& to) {
   ErrorFrame frame("clone");

@@ -29,29 +29,34 @@ template <Clonable M> M remade(const M& module) {
     return M();
 }
 
-/// Restores the state of the default generator: building a module draws random numbers from it.
-class RandomStateGuard {
+/// The scope in which clone() builds a module whose values are then overwritten. Its end restores the state of the
+/// default generator, from which building a module draws.
+class OverwrittenScope {
  public:
-  RandomStateGuard() : state_(random_state()) {}
-  ~RandomStateGuard() { set_random_state(state_); }
-  RandomStateGuard(const RandomStateGuard&) = delete;
-  RandomStateGuard& operator=(const RandomStateGuard&) = delete;
+  OverwrittenScope();
+  ~OverwrittenScope();
+  OverwrittenScope(const OverwrittenScope&) = delete;
+  OverwrittenScope& operator=(const OverwrittenScope&) = delete;
+  /// Whether the calling thread is in such a scope.
+  static bool is_open();
 
  private:
   RandomState state_;
+  bool outer_;
 };
 
 }  // namespace detail
 
 /// A deep copy of `module`. It has the same values, dtypes, devices, memory order, train/eval modes, frozen parameters
 /// and sharing between parameters; it has no history, gradients or hooks. `make()` builds the new module. Its values
-/// are overwritten, but its structure must match: Error if a module's class or options differ, or the name or shape of
-/// a tensor. Members that are neither tensors nor modules keep what make() gave them.
+/// are overwritten, so nn::init repeats the numbers it draws meanwhile; its structure must match: Error if a module's
+/// class or options differ, or the name or shape of a tensor. Members that are neither tensors nor modules keep what
+/// make() gave them.
 ///   auto target = nn::clone(net, [&] { return Net(options); });
 template <std::derived_from<Module> M, std::invocable Make>
   requires std::same_as<std::invoke_result_t<const Make&>, M> M clone(const M& module, const Make& make) {
     M copy = [&] {
-      const detail::RandomStateGuard guard;
+      const detail::OverwrittenScope scope;
       return make();
     }();
     detail::copy_module_state(module, copy);

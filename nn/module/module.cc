@@ -7,6 +7,7 @@
 
 #include "autograd/function.h"
 #include "autograd/leaf.h"
+#include "autograd/leaf_node.h"
 #include "nn/module/layer.h"
 #include "nn/module/module_state.h"
 #include "tensor/runtime/log.h"
@@ -33,6 +34,18 @@ std::string class_name(const std::type_info& type) {
     if (name[i] == ',') starts.back() = out.size();
   }
   return out;
+}
+
+/// The leaf of a parameter; null where an in-place op has given a frozen one another history.
+autograd::Leaf* leaf_of(const Tensor& parameter) {
+  return dynamic_cast<autograd::Leaf*>(internal::body(parameter).history.get());
+}
+
+/// Whether modules may have registered the parameter more than `times` times. Looking it up in all of them would take
+/// time in proportion to the square of their number.
+bool may_be_registered_more_than(int64_t times, const Tensor& parameter) {
+  const autograd::Leaf* const leaf = leaf_of(parameter);
+  return leaf == nullptr || leaf->registrations() > times;
 }
 
 /// Gives the leaves in `from` that `seen` does not hold their full names, and adds them to it.
@@ -133,17 +146,20 @@ void Module::adopt(const std::string& name, Module& module, const std::type_info
 /// Makes `child` know its place as `name` in this module.
 void Module::link(const std::string& name, State& child, const std::type_info& type) {
   State& self = state();
-  Bodies below, seen;
+  Bodies shared, seen;  // shared: the leaves of the child that this module may have too
   child.walk([&](const std::string&, State& state) {
-    for (const NamedTensor& parameter : state.parameters) below.insert(&internal::body(parameter.tensor));
+    for (const NamedTensor& parameter : state.parameters)
+      if (may_be_registered_more_than(1, parameter.tensor)) shared.insert(&internal::body(parameter.tensor));
   });
-  self.walk([&](const std::string&, State& state) {
-    for (NamedTensor& parameter : state.parameters) {
-      const auto* const body = &internal::body(parameter.tensor);
-      // The child may have renamed a leaf that it shares.
-      if (seen.insert(body).second && below.contains(body)) parameter.tensor.set_name(state.path + parameter.name);
-    }
-  });
+  if (!shared.empty()) {
+    self.walk([&](const std::string&, State& state) {
+      for (NamedTensor& parameter : state.parameters) {
+        const auto* const body = &internal::body(parameter.tensor);
+        // The child may have renamed a leaf that it shares.
+        if (shared.contains(body) && seen.insert(body).second) parameter.tensor.set_name(state.path + parameter.name);
+      }
+    });
+  }
   child.type = class_name(type);
   const std::string path = self.path + name + ".";
   child.walk([&](const std::string& prefix, State& below) { below.path = path + prefix; });
@@ -189,10 +205,11 @@ Tensor Module::register_parameter(const std::string& name, const Tensor& value) 
   State& self = state();
   const bool has_history = bool(internal::body(value).history);
   Tensor leaf = !has_history ? value.requires_grad_(true) : value.is_leaf() ? value : weft::parameter(value);
-  const Module root(state_);
   bool tied = false;
-  for (const Tensor& known : root.parameters()) tied |= known.is_same(leaf);
+  if (may_be_registered_more_than(0, leaf))
+    for (const Tensor& known : Module(state_).parameters()) tied |= known.is_same(leaf);
   if (!tied) leaf.set_name(self.path + name);
+  if (autograd::Leaf* const node = leaf_of(leaf)) node->count_registration();
   self.parameters.push_back({name, leaf});
   return leaf;
 }

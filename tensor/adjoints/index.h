@@ -20,3 +20,10 @@ Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Sha
 Tensor source_of(const Tensor& src, DType dtype);
 
 }  // namespace weft::adjoint
+
+namespace weft::internal {
+
+/// index_select() without history, written to `into`, which has the shape and dtype of the result, and any strides.
+void index_select_into(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& into);
+
+}  // namespace weft::internal

@@ -39,6 +39,15 @@ int64_t arange_count(const Scalar& start, const Scalar& end, const Scalar& step)
   return static_cast<int64_t>(count);
 }
 
+/// Error unless `dtype` holds the values.
+void check_all_fit(const Tensor& values, DType dtype) {
+  if (!is_integer(dtype) || promote(values.dtype(), dtype) == dtype) return;
+  visit_dtype(values.dtype(), [&]<class T>() {
+    if constexpr (std::is_arithmetic_v<T>)
+      for (const T value : std::span(values.data<T>(), static_cast<size_t>(values.numel()))) check_fits(value, dtype);
+  });
+}
+
 }  // namespace
 
 Tensor full(const Shape& shape, const Scalar& value, std::optional<DType> dtype, Device device) {
@@ -138,19 +147,26 @@ void BraceReader::level(size_t depth, int64_t size) {
 }
 
 Tensor BraceReader::finish(std::optional<DType> dtype, std::optional<Shape> shape) const {
-  const DType kind = reals_.empty() ? kind_ : DType::f64;
-  const View view = View::contiguous(std::move(shape).value_or(shape_));
-  const int64_t count = static_cast<int64_t>(reals_.size() + integers_.size());
-  if (view.numel() != count) throw ShapeError(text(count, " values do not fill shape ", view.shape()));
-  const DType result = dtype.value_or(kind == DType::f64 ? f32 : kind);
-  for (const double value : reals_) check_fits(value, result);
-  for (const int64_t value : integers_) check_fits(value, result);
-  const Tensor out = dispatch::allocate({view, result});
+  const Shape filled = shape ? *shape : shape_;
+  const auto numbers = [&](const auto& list, DType kind) {
+    using T = typename std::remove_cvref_t<decltype(list)>::value_type;
+    check_count(filled, list.size());
+    return from_numbers(Tensor::wrap(const_cast<T*>(list.data()), filled), dtype.value_or(kind));
+  };
+  return reals_.empty() ? numbers(integers_, kind_) : numbers(reals_, f32);
+}
+
+void check_count(const Shape& shape, size_t count) {
+  if (View::contiguous(shape).numel() != static_cast<int64_t>(count))
+    throw ShapeError(text(count, " values do not fill shape ", shape));
+}
+
+Tensor from_numbers(const Tensor& values, DType dtype) {
+  check_all_fit(values, dtype);
+  const Tensor out = dispatch::allocate({values.layout(), dtype});
   // Not an op: observers do not see how the numbers are converted.
   const internal::ModeScope unobserved(&internal::Modes::observer, static_cast<Observer*>(nullptr));
-  dispatch::copy_into(reals_.empty() ? Tensor::wrap(const_cast<int64_t*>(integers_.data()), view.shape())
-                                     : Tensor::wrap(const_cast<double*>(reals_.data()), view.shape()),
-                      out);
+  dispatch::copy_into(values, out);
   return out;
 }
 

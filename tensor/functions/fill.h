@@ -90,7 +90,7 @@ class BraceReader {
     if constexpr (std::is_floating_point_v<T>)
       reals_.push_back(static_cast<double>(value));
     else
-      integers_.push_back(checked_integer(value));
+      integers_.push_back(std::is_signed_v<T> || sizeof(T) < 8 ? static_cast<int64_t>(value) : checked_integer(value));
   }
   /// A number from a list whose numbers have different types.
   void read(const Scalar& value, size_t);
@@ -105,6 +105,13 @@ class BraceReader {
     for (auto&& value : values) read(static_cast<const T&>(value), depth + 1);
   }
   Tensor finish(std::optional<DType> dtype, std::optional<Shape> shape = std::nullopt) const;
+  /// Makes room for a list of all numbers.
+  template <class T> void reserve(size_t count) {
+    if constexpr (std::is_floating_point_v<T>)
+      reals_.reserve(count);
+    else if constexpr (std::is_integral_v<T>)
+      integers_.reserve(count);
+  }
   void kind(DType dtype) { kind_ = dtype; }
 
  private:
@@ -121,6 +128,15 @@ class BraceReader {
   std::vector<double> reals_;
   std::vector<int64_t> integers_;
   DType kind_ = DType::f32;
+};
+/// ShapeError unless the shape has `count` elements.
+void check_count(const Shape& shape, size_t count);
+/// The numbers in `values`, a tensor on borrowed memory, in `dtype`.
+Tensor from_numbers(const Tensor& values, DType dtype);
+/// A type of numbers whose vectors are the memory of a tensor.
+template <class T>
+concept Element = std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && requires {
+  DTypeOf<T>::value;
 };
 template <class T> Tensor from_braces(const T& values, std::optional<DType> dtype) {
   ErrorFrame frame("tensor");
@@ -153,9 +169,17 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
 template <class T>
 Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape, std::optional<DType> dtype) {
   ErrorFrame frame("from_vector");
-  detail::BraceReader reader;
-  reader.read(values, 0);
-  return reader.finish(dtype, std::move(shape));
+  if constexpr (detail::Element<T>) {
+    const Shape filled = shape ? *shape : Shape{static_cast<int64_t>(values.size())};
+    detail::check_count(filled, values.size());
+    return detail::from_numbers(Tensor::wrap(const_cast<T*>(values.data()), filled),
+                                dtype.value_or(std::is_floating_point_v<T> ? f32 : i64));
+  } else {
+    detail::BraceReader reader;
+    reader.reserve<T>(values.size());
+    reader.read(values, 0);
+    return reader.finish(dtype, std::move(shape));
+  }
 }
 template <class T> Tensor tensor(const std::vector<T>& values, std::optional<DType> dtype) {
   ErrorFrame frame("tensor");

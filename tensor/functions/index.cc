@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "tensor/adjoints/index.h"
-#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/apply_into.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
@@ -64,6 +64,12 @@ Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index) {
     throw ShapeError(
         text("a tensor without axes takes one index, not the ", index.numel(), " of shape ", index.shape()));
   return reshape(dispatch::apply(op::IndexSelect{a}, reshape(x, {1}), atleast_1d(index)), {});
+}
+
+void internal::index_select_into(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& into) {
+  ErrorFrame frame("index_select", x, index);
+  const internal::ModeScope unrecorded(&internal::Modes::recording, false);
+  (void)dispatch::apply_into(op::IndexSelect{normalize_axis(axis, x.rank())}, into, x, atleast_1d(index));
 }
 
 Tensor adjoint::index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {

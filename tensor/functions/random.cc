@@ -141,6 +141,7 @@ Tensor bernoulli(const Tensor& p, Generator& generator) {
 
 Tensor multinomial(const Tensor& weights, int64_t count, bool replacement, Generator& generator) {
   ErrorFrame frame("multinomial", weights);
+  if (count == 1) replacement = true;  // the same distribution, for one number instead of one per category
   const int64_t rows = weights.rank() == 2 ? weights.size(0) : 1;
   const int64_t drawn = replacement ? checked_multiply(rows, count < 0 ? 0 : count) : weights.numel();
   const RandomKey key = dispatch::key_on(weights.device(), drawn, generator);

@@ -47,6 +47,11 @@ TEST(TensorDataset, Errors) {
   for (const int64_t index : {int64_t{-1}, int64_t{4}, INT64_MAX, INT64_MIN})
     EXPECT_THROW(dataset.get(index), IndexError);
   EXPECT_EQ(error_of([&] { dataset.get(4); }), "TensorDataset([4, 2] f32): example 4 of a dataset of 4");
+  const std::vector<int64_t> repeated = {3, 0, 3}, wrong = {1, -1};
+  EXPECT_TRUE(equal(dataset.collate(repeated, {})[0], index_select(dataset.column(0), 0, tensor(repeated))));
+  EXPECT_EQ(error_of([&] { (void)dataset.collate(wrong, {}); }),
+            "TensorDataset([4, 2] f32): example -1 of a dataset of 4");
+  EXPECT_EQ(dataset.collate({}, {})[0].shape(), (Shape{0, 2}));
   for (const auto& [begin, end] : {std::pair<int64_t, int64_t>{-1, 2}, {0, 5}, {2, 2}, {3, 1}, {0, INT64_MAX}})
     EXPECT_THROW(dataset.batch(begin, end), IndexError);
   const data::TensorDataset empty(zeros({0, 2}));

@@ -118,6 +118,18 @@ TEST(ConfusionMatrix, CountsLabelsByPredictions) {
 }
 
 // sklearn.metrics.precision_recall_fscore_support(labels, predictions, average=..., zero_division=0)
+TEST(ConfusionMatrix, CountsManyPairsAsItCountsFew) {
+  metrics::ConfusionMatrix many(3), few(3);
+  const Tensor predictions = randint(0, 3, {40}), labels = randint(0, 3, {40});
+  many.update(predictions, labels);
+  for (int64_t i = 0; i < 40; i += 4) few.update(narrow(predictions, 0, i, 4), narrow(labels, 0, i, 4));
+  EXPECT_TRUE(equal(many.matrix(), few.matrix()));
+  const metrics::ConfusionMatrix copy = many;
+  many.update(predictions, labels);
+  EXPECT_EQ(copy.count(), 40);
+  EXPECT_EQ(many.count(), 80);
+}
+
 TEST(ConfusionMatrix, AveragesAsScikitLearn) {
   using metrics::Average;
   struct Row {

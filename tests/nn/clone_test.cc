@@ -133,6 +133,37 @@ struct NoWay : Layer<NoWay> {
 };
 static_assert(!Clonable<NoWay> && Clonable<Stack> && Clonable<Sequential>);
 
+// Its constructor reads the weight, which must be like one that was drawn.
+struct Inverted : Layer<Inverted> {
+  Linear layer = register_module("layer", Linear(400, 400, {.bias = false}));
+  Tensor inverse = register_buffer("inverse", inv(layer.weight().detach().to(f64)));
+  double deviation = layer.weight().detach().std().item<double>();
+  Tensor forward(const Tensor& x) const { return layer(x); }
+};
+
+TEST(Clone, AdvancesAnotherGeneratorAsConstructionDoes) {
+  Generator own(3), again(3);
+  const auto make = [](Generator& generator) {
+    Linear layer(300, 300);
+    init::normal(layer.weight(), 0, 1, generator);
+    return layer;
+  };
+  const Linear layer = make(own);
+  (void)clone(layer, [&] { return make(own); });
+  (void)make(again), (void)make(again);
+  EXPECT_EQ(own.state(), again.state());
+}
+
+TEST(Clone, OfALayerWhoseConstructorReadsItsWeight) {
+  const Inverted net;
+  const Inverted copy = net.clone();
+  expect_same_state(net, copy);
+  EXPECT_NEAR(copy.deviation, net.deviation, 0.05 * net.deviation);
+  const Linear after(400, 400);  // outside of clone(), every number is drawn
+  const Tensor weight = flatten(after.weight().detach());
+  EXPECT_FALSE(equal(narrow(weight, 0, 0, 100), narrow(weight, 0, 65537, 100)));
+}
+
 TEST(Clone, RefusesAnotherStructure) {
   const Sequential net(Linear(2, 3), ReLU());
   const auto from = [&](const auto&... layers) {

@@ -77,6 +77,16 @@ TEST_F(Init, TruncatedNormal) {
   EXPECT_THROW(init::trunc_normal(weight, 0, 0), Error);
 }
 
+TEST_F(Init, TruncatedNormalIsTheSameInPartsAndInAnyOrder) {
+  Generator a(7), b(7), c(7);
+  Tensor whole = zeros({801, 203}), turned = zeros({203, 801}).transpose(0, 1);  // the parts are of 16384 per thread
+  init::trunc_normal(whole, 0.5, 2, -1, 3, a);
+  init::trunc_normal(turned, 0.5, 2, -1, 3, b);
+  EXPECT_TRUE(equal(whole, turned));
+  (void)rand({801, 203}, c, f64);
+  EXPECT_EQ(a.state(), c.state());
+}
+
 TEST_F(Init, XavierAndKaiming) {
   init::xavier_uniform(weight, 2);
   expect_uniform(weight, 2 * std::sqrt(6.0 / 660));
@@ -157,6 +167,13 @@ TEST_F(Init, SparseEyeAndDirac) {
   Tensor x = empty({5, 3});
   init::sparse(x, 0.3);
   EXPECT_TRUE(equal(count_nonzero(x, 0), full({3}, 3, i64)));
+  Generator a(7), b(7);
+  Tensor filled = zeros({10, 6}), zeroed = zeros({10, 6});
+  init::sparse(filled, 0.25, 1, a);
+  init::normal(zeroed, 0, 1, b);
+  for (int64_t column = 0; column < 6; ++column)
+    for (const int64_t row : narrow(randperm(10, b), 0, 0, 3).to_vector<int64_t>()) zeroed[row][column].fill_(0);
+  EXPECT_TRUE(equal(filled, zeroed));
   EXPECT_THROW(init::sparse(empty({5}), 0.3), ShapeError);
   EXPECT_THROW(init::sparse(x, 1.5), Error);
   init::eye(x);

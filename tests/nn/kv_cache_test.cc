@@ -73,5 +73,30 @@ TEST(Caches, TakePaddingAndMasks) {
             "MultiheadAttention([1, 5, 8] f64): the cache is empty: key and value must be given");
 }
 
+TEST(Caches, ReorderKeepsTheCapacity) {
+  manual_seed(6);
+  KvCache cache;
+  const Tensor keys = randn({3, 2, 20, 4}), values = randn({3, 2, 20, 5});
+  cache.append(keys, values);
+  cache.append(narrow(keys, 2, 0, 1), narrow(values, 2, 0, 1));  // makes room for 40
+  cache.truncate(20);
+  const Tensor before = cache.keys();
+  const Tensor rows = tensor({2, 0, 0, 1});
+  cache.reorder(rows);
+  EXPECT_EQ(cache.length(), 20);
+  EXPECT_TRUE(equal(cache.keys(), index_select(keys, 0, rows)));
+  EXPECT_TRUE(equal(cache.values(), index_select(values, 0, rows)));
+  EXPECT_TRUE(equal(before, keys));
+  EXPECT_EQ(cache.keys().stride(1), 40 * 4);
+  EXPECT_EQ(cache.values().stride(1), 40 * 5);
+  const Tensor reordered = cache.keys();
+  cache.append(randn({4, 2, 20, 4}), randn({4, 2, 20, 5}));
+  EXPECT_TRUE(cache.keys().shares_storage(reordered));
+  EXPECT_SAYS(error_of([&] { cache.reorder(tensor({0, 4})); }), "index 4 is out of range");
+  EXPECT_THROW(cache.reorder(tensor({0.0, 1.0})), DtypeError);
+  EXPECT_THROW(cache.reorder(tensor({{0}, {1}})), ShapeError);
+  EXPECT_EQ(cache.keys().shape(), (Shape{4, 2, 40, 4}));
+}
+
 }  // namespace
 }  // namespace weft::nn

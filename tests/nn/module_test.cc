@@ -186,6 +186,31 @@ TEST(Module, RefusesBadRegistrations) {
       std::string::npos);
 }
 
+TEST(Module, SharedLeavesAreFoundWhicheverModuleComesFirst) {
+  const auto holding = [](Tensor weight) {
+    Open module;
+    module.register_parameter("weight", weight);
+    return module;
+  };
+  Open net;
+  net.register_parameter("own", ones({2}));
+  const Tensor weight = parameter(ones({3})), single = parameter(ones({4}));
+  (void)net.register_module("first", holding(weight));
+  Open deep;
+  (void)deep.register_module("inner", holding(weight));
+  EXPECT_EQ(weight.name(), "inner.weight");
+  (void)net.register_module("second", std::move(deep));
+  (void)net.register_module("third", holding(single));
+  EXPECT_EQ(weight.name(), "first.weight");
+  EXPECT_EQ(names_of(net.named_parameters()), (Names{"own", "first.weight", "third.weight"}));
+  // Another model, built after the first: the leaf has the name that it got last.
+  Open other;
+  (void)other.register_module("fourth", holding(single));
+  EXPECT_EQ(single.name(), "fourth.weight");
+  net.register_parameter("again", single);  // it is in this model already
+  EXPECT_EQ(single.name(), "fourth.weight");
+}
+
 TEST(Module, AParameterUnderTwoNamesIsOne) {
   Open module;
   Tensor weight = module.register_parameter("first", ones({3}));

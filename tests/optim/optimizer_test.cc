@@ -327,6 +327,10 @@ TEST(Optimizer, KeysAreUniqueAlsoWhereNamesAreNumbers) {
   EXPECT_EQ(mixed.unused(), (Names{"0", "1", "2"}));
   SGD twice({names[1], a}, {});
   EXPECT_EQ(twice.unused(), (Names{"1", "_1"}));
+  twice.add_group({.parameters = {b}});
+  EXPECT_THROW(twice.add_group({.parameters = {names[0], b}}), Error);
+  twice.add_group({.parameters = {names[0]}});  // the group that was refused left nothing behind
+  EXPECT_EQ(twice.unused(), (Names{"1", "_1", "2", "0"}));
 }
 
 TEST(Optimizer, RefusesAStateOfMoreOrOfLess) {

@@ -155,6 +155,14 @@ TEST(Samples, FollowTheirWeights) {
   }
 }
 
+TEST(Samples, OneWithoutReplacementIsOneWithIt) {
+  Generator a(4), b(4);
+  const Tensor weights = rand({50, 30}, a);
+  (void)rand({50, 30}, b);
+  EXPECT_TRUE(equal(multinomial(weights, 1, false, a), multinomial(weights, 1, true, b)));
+  EXPECT_EQ(a.state(), b.state());
+}
+
 TEST(Draws, RandintFromZeroAndDropoutOutsideOfTraining) {
   manual_seed(3);
   const Tensor a = randint(5, {20});

@@ -127,6 +127,38 @@ TEST(Memory, FromVectorTakesAShapeAndADtype) {
             std::string::npos);
 }
 
+TEST(Memory, FromVectorCopiesAndConvertsEveryType) {
+  const auto converts = []<class T>(std::vector<T> values) {
+    for (const DType dtype : {f32, f64, f16, i64, i32, i8, u8}) {
+      const Tensor x = from_vector(values, Shape{3, 1}, dtype);
+      EXPECT_EQ(x.dtype(), dtype);
+      EXPECT_EQ(numbers(x), Numbers({3, 0, 120}));
+    }
+    const Tensor x = from_vector(values);
+    EXPECT_EQ(x.dtype(), std::is_floating_point_v<T> ? f32 : i64);
+    values[0] = 9;
+    EXPECT_EQ(numbers(x), Numbers({3, 0, 120}));
+  };
+  converts(std::vector<float>{3, 0, 120}), converts(std::vector<double>{3, 0, 120});
+  converts(std::vector<int64_t>{3, 0, 120}), converts(std::vector<int>{3, 0, 120});
+  converts(std::vector<int8_t>{3, 0, 120}), converts(std::vector<uint8_t>{3, 0, 120});
+  converts(std::vector<size_t>{3, 0, 120}), converts(std::vector<long long>{3, 0, 120});
+  EXPECT_EQ(from_vector(std::vector<double>{0, 0.5, -2}, {}, boolean).to_vector<int>(), std::vector<int>({0, 1, 1}));
+}
+
+TEST(Memory, FromVectorRefusesWhatTheDtypeDoesNotHold) {
+  const auto refuses = [](const auto& values, DType dtype, const std::string& why) {
+    EXPECT_EQ(error_of([&] { from_vector(values, std::nullopt, dtype); }), "from_vector(): the value " + why);
+  };
+  refuses(std::vector<int>{1, 300, 400}, u8, "300 does not fit into u8, which holds 0 to 255");
+  refuses(std::vector<int8_t>{1, -1}, u8, "-1 does not fit into u8, which holds 0 to 255");
+  refuses(std::vector<uint8_t>{1, 200}, i8, "200 does not fit into i8, which holds -128 to 127");
+  refuses(std::vector<float>{1.5f, std::numeric_limits<float>::quiet_NaN()}, i32,
+          "nan does not fit into i32, which holds -2147483648 to 2147483647");
+  refuses(std::vector<uint64_t>{1, uint64_t{1} << 63}, i64,
+          "9223372036854775808 does not fit into i64, which holds -9223372036854775808 to 9223372036854775807");
+}
+
 TEST(Memory, TensorTakesAVector) {
   EXPECT_EQ(numbers(tensor(std::vector<float>{1, 2})), Numbers({1, 2}));
   EXPECT_EQ(tensor(std::vector<int>{1}).dtype(), i64);
