@@ -51,9 +51,13 @@ Solved solve_by_factors(const Tensor& a, const Tensor& b) {
   return {x, sum(square(adjoint::exact_matmul(a, x) - b), -2)};
 }
 
-/// Without q, and so without gradients: the triangle of (a b) is that of a, beside it q^T b, and below that a triangle
-/// whose columns are as long as what remains of b.
-Solved solve_by_triangle(const Tensor& a, const Tensor& b) {
+/// The triangle of (a b): that of a, beside it q^T b, and below that a triangle whose columns are as long as what
+/// remains of b.
+struct Triangles {
+  Tensor r, qb, rest;
+};
+
+Triangles triangles_of(const Tensor& a, const Tensor& b) {
   const int64_t m = a.size(-2), n = a.size(-1), k = b.size(-1);
   const Shape batches = adjoint::common_batch(a, b);
   Tensor both = cat({adjoint::with_batch(a, batches), adjoint::with_batch(b, batches)}, -1);
@@ -63,10 +67,45 @@ Solved solve_by_triangle(const Tensor& a, const Tensor& b) {
     both = cat({both, zeros(shape, both.dtype(), both.device())}, -2);
   }
   const Tensor triangle = qr(both, QrMode::r).r, upper = narrow(triangle, -2, 0, n), lower = narrow(triangle, -2, n, k);
-  const Tensor r = narrow(upper, -1, 0, n);
-  if (!has_full_rank(a, r)) return {};
-  return {solve_triangular(r, narrow(upper, -1, n, k), {.upper = true}), sum(square(narrow(lower, -1, n, k)), -2)};
+  return {narrow(upper, -1, 0, n), narrow(upper, -1, n, k), narrow(lower, -1, n, k)};
 }
+
+/// Without q, and so without gradients.
+Solved solve_by_triangle(const Tensor& a, const Tensor& b) {
+  const auto [r, qb, rest] = triangles_of(a, b);
+  if (!has_full_rank(a, r)) return {};
+  return {solve_triangular(r, qb, {.upper = true}), sum(square(rest), -2)};
+}
+
+/// Of f32 or f64, in f64: the smallest x where others are as good, and the rank. Tall ones, without gradients: the
+/// triangle has the singular values of a, and few rows.
+LstsqResult solve_deficient(const Tensor& a, const Tensor& b) {
+  const DType dtype = promote(a.dtype(), b.dtype());
+  const auto [r, qb, rest] = triangles_of(cast(a, f64), cast(b, f64));
+  const auto [u, s, vh] = svd(r, false);
+  const Tensor counts = s > max(s, -1, keepdim) * tolerances(a, {}).first;
+  const Tensor inverse = where(counts, reciprocal(s), zeros({}, f64, a.device()));
+  const Tensor turned = unsqueeze(inverse, -1) * adjoint::exact_matmul(transpose(u, -2, -1), qb);
+  const Tensor x = cast(adjoint::exact_matmul(transpose(vh, -2, -1), turned), dtype);
+  return {x, zeros({0}, dtype, a.device()), sum(counts, -1)};
+}
+
+/// The smallest x for f32 or f64 matrices of fewer rows than columns, in f64, by a^T = q r. Undefined unless the rank
+/// is certainly full: the product of the norms of r and its inverse is at least the ratio of singular values.
+Tensor solve_wide(const Tensor& a, const Tensor& b) {
+  const auto [q, r] = qr(transpose(cast(a, f64), -2, -1));
+  if (!has_full_rank(a, r)) return {};
+  const Tensor one = eye(r.size(-1), std::nullopt, f64, a.device()), known = r.detach();
+  const Tensor inverse = solve_triangular(known, one, {.upper = true});
+  const auto squares = [](const Tensor& x) { return sum(square(x), {-2, -1}); };
+  const double tolerance = tolerances(a, {}).first;
+  const Tensor full = squares(known) * squares(inverse) * (tolerance * tolerance) < 1.0;
+  if (!all(dispatch::all_samples(full)).item<bool>()) return {};
+  const Tensor x = solve_triangular(transpose(r, -2, -1), cast(b, f64), {.upper = false});
+  return cast(adjoint::exact_matmul(q, x), promote(a.dtype(), b.dtype()));
+}
+
+bool is_exact(const Tensor& x) { return x.dtype() == f32 || x.dtype() == f64; }
 
 }  // namespace
 
@@ -102,11 +141,16 @@ LstsqResult lstsq(const Tensor& a, const Tensor& b) {
     throw ShapeError(text("it takes (..., m, n) and (..., m, k), not shapes ", a.shape(), " and ", b.shape()));
   const Shape batch(a.shape().begin(), a.shape().end() - 2);
   const auto none = [&](const Tensor& x) { return zeros({0}, x.dtype(), a.device()); };
+  const bool gradients = dispatch::may_need_gradient(a) || dispatch::may_need_gradient(b);
+  const bool exact = is_exact(a) && is_exact(b) && a.numel() > 0;
   if (a.size(-2) >= a.size(-1)) {
-    const bool by_factors = dispatch::may_need_gradient(a) || dispatch::may_need_gradient(b) || b.size(-1) > a.size(-1);
+    const bool by_factors = gradients || b.size(-1) > a.size(-1);
     const auto [x, residuals] = by_factors ? solve_by_factors(a, b) : solve_by_triangle(a, b);
     if (x.defined())
       return {x, a.size(-2) > a.size(-1) ? residuals : none(x), full(batch, a.size(-1), i64, a.device())};
+    if (exact && !by_factors && adjoint::common_batch(a, b) == batch) return solve_deficient(a, b);
+  } else if (constexpr int64_t kFewRows = 8; exact && a.size(-2) >= kFewRows) {  // pinv() takes few calls
+    if (const Tensor x = solve_wide(a, b); x.defined()) return {x, none(x), full(batch, a.size(-2), i64, a.device())};
   }
   const Tensor x = adjoint::exact_matmul(pinv(a), b);
   return {x, none(x), matrix_rank(a)};

@@ -23,8 +23,8 @@ SvdResult svd(const Tensor& a, bool full_matrices = true);
 Tensor svdvals(const Tensor& a);
 
 struct PinvOptions {
-  std::optional<double> rtol;  // default: machine epsilon * max(m, n) if atol is 0 or absent, else 0
-  std::optional<double> atol;  // default: 0
+  std::optional<double> rtol = {};  // default: machine epsilon * max(m, n) if atol is 0 or absent, else 0
+  std::optional<double> atol = {};  // default: 0
 };
 /// The Moore-Penrose pseudoinverse: (..., m, n) gives (..., n, m). Singular values up to max(atol, rtol s_max) count as
 /// zero. Gradient: Golub and Pereyra 1973, for changes of the matrix that do not change its rank.
@@ -38,8 +38,8 @@ struct LstsqResult {
   Tensor rank;       // i64
 };
 /// The x of smallest norm that minimizes |a x - b|, for a (..., m, n) of any rank and b (..., m, k). Computed by QR if
-/// m >= n and the columns of every matrix (in vmap: of every sample) are linearly independent, else by pinv(). The
-/// gradient is exact at full rank. At a lower rank it is that of pinv(), for changes of a that keep the rank (x is
+/// every matrix (in vmap: of every sample) has full rank, else from singular values as pinv() is. The gradient is exact
+/// at full rank. At a lower rank it is that of pinv(), for changes of a that keep the rank (x is
 /// discontinuous otherwise). The residuals are differentiable, the rank is not.
 LstsqResult lstsq(const Tensor& a, const Tensor& b);
 

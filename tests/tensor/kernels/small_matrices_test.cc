@@ -77,6 +77,40 @@ TEST(SmallMatrices, SystemsOfOneMatrixShareItsFactors) {
   EXPECT_LT(largest_difference(matmul(many, solve(many, wide)), wide), 1e-9);
 }
 
+TEST(SmallMatrices, TransposedSystemsAreThoseOfEach) {
+  for (const int64_t n : {1, 2, 3, 5, 16})
+    for (const int64_t columns : {1, 2, 7}) {
+      manual_seed(n);
+      const Tensor right = randn({n, columns}, f64),
+                   squares = randn({kMany, n, n}, f64);  // one for all, by strides of 0
+      const auto [lu, pivots] = dispatch::apply(op::LuFactor{}, squares);
+      const Tensor shared = right.expand({kMany, n, columns}), own = randn({kMany, n, columns}, f64);
+      for (const Tensor& b : {shared, own})
+        for (const bool transposed : {false, true}) {
+          const Tensor x = dispatch::apply(op::LuSolve{transposed}, squares, lu, pivots, b);
+          const Tensor again = matmul(transposed ? transpose(squares, -2, -1) : squares, x);
+          EXPECT_LT(largest_difference(again, b), 1e-9) << n << ", " << columns << ", transposed " << transposed;
+        }
+    }
+  // The matrices of a group repeat, but are not all one.
+  const Tensor few = randn({1, 3, 2, 2}, f64).expand({20, 3, 2, 2});
+  EXPECT_LT(largest_difference(matmul(few, inv(few)), eye(2, std::nullopt, f64).expand(few.shape())), 1e-9);
+}
+
+TEST(SmallMatrices, ProductsAreThoseOfEach) {
+  for (const int64_t n : {1, 2, 3, 4}) {
+    expect_each(n, n, 1e-5, [](const Tensor& a) { return matmul(a, a); });
+    expect_each(n, n, 1e-5, [](const Tensor& a) { return matmul(transpose(a, -2, -1), a * 2.0); });
+    const Tensor a = randn({kMany, n, n}, f64), one = randn({1, n, n}, f64).expand({kMany, n, n});
+    const Tensor found = matmul(one, a);
+    for (int64_t i = 0; i < kMany; ++i) EXPECT_LT(largest_difference(found[i], matmul(one[0], a[i])), 1e-14);
+    Tensor none = a.clone();
+    none[5].fill_(NAN);
+    EXPECT_TRUE(all(isnan(matmul(none, a)[5])).item<bool>());
+    EXPECT_FALSE(any(isnan(matmul(none, a)[6])).item<bool>());
+  }
+}
+
 /// x of triangles with NaN on the side that is not read, and on the diagonal where it is taken to be ones.
 void expect_solved(const Shape& shape, int64_t columns, bool upper, bool unit, DType dtype) {
   const int64_t n = shape[shape.size() - 1];

@@ -37,7 +37,10 @@ template <class T> class LaneMatrices {
     for (int64_t k = 0; k < N; ++k) from[k] = matrix_of<const T>(x, first + std::min(k, count - 1));
     if (const int64_t step = dense_step(from, count); step != 0)
       return simd::transpose_copy<T>(from[0].data, step, memory(), N, N, rows_ * columns_);
-    for (int64_t k = 0; k < N; ++k)
+    const bool one = std::all_of(from, from + N, [&](const auto& m) { return m.data == from[0].data; });
+    for (int64_t i = 0; one && i < rows_; ++i)
+      for (int64_t j = 0; j < columns_; ++j) at(i, j) = simd::splat<T>(from[0].at(i, j));
+    for (int64_t k = 0; !one && k < N; ++k)
       for (int64_t i = 0; i < rows_; ++i)
         for (int64_t j = 0; j < columns_; ++j) at(i, j)[k] = from[k].at(i, j);
   }

@@ -34,6 +34,17 @@ template <class T> void eigh(Matrix<const T> a, T* values, const Matrix<T>* vect
   if (vectors != nullptr) copy_matrix<T, T>(rows.transposed(), *vectors);
 }
 
+/// Of 1 x 1 matrices: they are their values.
+template <class T>
+void eigh_of_numbers(const Operand& a, const Operand& values, const Operand* vectors, FirstFailure& failed) {
+  for_each_matrix(batch_count(a), 10, [&](int64_t i) {
+    const T value = matrix_of<const T>(a, i).at(0, 0);
+    if (!std::isfinite(value)) return failed.report(i);
+    *vector_of<T>(values, i) = value;
+    if (vectors != nullptr) matrix_of<T>(*vectors, i).at(0, 0) = 1;
+  });
+}
+
 /// A few small matrices, one per lane, by Jacobi's rotations, which are the same steps for each. Of these the triangle
 /// that is read is finite.
 template <class T> class JacobiLanes {
@@ -169,6 +180,7 @@ void Eigh::cpu(const Operand& a, const Operand& values, const Operand& eigenvect
     const auto matrix_at = [&](int64_t i) {
       return upper ? matrix_of<const T>(a, i).transposed() : matrix_of<const T>(a, i);
     };
+    if (a.size(a.rank() - 1) == 1) return eigh_of_numbers<T>(a, values, vectors ? &eigenvectors : nullptr, failed);
     if (fills_lanes<T>(a, JacobiLanes<T>::kMostRows))
       return for_lanes_of_matrices<T>(batch_count(a), 9 * n * n * n, [&](int64_t first, int64_t count) {
         bool finite = true;

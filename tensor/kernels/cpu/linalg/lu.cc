@@ -81,31 +81,46 @@ void factor_lanes(const Operand& a, int64_t first, int64_t count, const Operand&
   m.store(lu, first, count);
 }
 
-/// solve() of a few small matrices, none of which has a zero pivot.
+/// Rows of x change places as solve() exchanges them, and back where `transposed`.
 template <class T>
-void solve_lanes(const Operand& lu, const Operand& pivots, const Operand& b, int64_t first, int64_t count,
-                 const Operand& out) {
-  using I = simd::Vec<LaneInteger<T>>;
-  const int64_t n = lu.size(lu.rank() - 1), columns = b.size(b.rank() - 1);
+void exchange_lanes(const LaneMatrices<T>& x, int64_t n, int64_t columns, const Operand& pivots, int64_t first,
+                    int64_t count, bool transposed) {
   const int64_t stride = pivots.stride(pivots.rank() - 1);
-  LaneMatrices<T> m(n, n), x(n, columns);
-  m.load(lu, first, count);
-  x.load(b, first, count);
   const int32_t* exchanged[LaneMatrices<T>::N];
   for (int64_t k = 0; k < count; ++k) exchanged[k] = vector_of<const int32_t>(pivots, first + k);
-  for (int64_t i = 0; i < n; ++i) {
-    I row = simd::splat<LaneInteger<T>>(static_cast<LaneInteger<T>>(i));
+  for (int64_t done = 0; done + 1 < n; ++done) {
+    const int64_t i = transposed ? n - 2 - done : done;
+    simd::Vec<LaneInteger<T>> row = simd::splat<LaneInteger<T>>(static_cast<LaneInteger<T>>(i));
     for (int64_t k = 0; k < count; ++k) row[k] = exchanged[k][i * stride] - 1;
     swap_rows(x, n, columns, i, row);
   }
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t k = 0; k < i; ++k)
-      for (int64_t j = 0; j < columns; ++j) x.at(i, j) -= m.at(i, k) * x.at(k, j);
-  for (int64_t i = n; i-- > 0;) {
-    for (int64_t k = i + 1; k < n; ++k)
-      for (int64_t j = 0; j < columns; ++j) x.at(i, j) -= m.at(i, k) * x.at(k, j);
+}
+
+/// solve() or solve_transposed() of a few small matrices, none of which has a zero pivot.
+template <class T, bool kTransposed>
+void solve_lanes(const Operand& lu, const Operand& pivots, const Operand& b, int64_t first, int64_t count,
+                 const Operand& out) {
+  const int64_t n = lu.size(lu.rank() - 1), columns = b.size(b.rank() - 1);
+  LaneMatrices<T> m(n, n), x(n, columns);
+  m.load(lu, first, count);
+  x.load(b, first, count);
+  const auto subtract = [&](int64_t i, int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k)
+      for (int64_t j = 0; j < columns; ++j) x.at(i, j) -= (kTransposed ? m.at(k, i) : m.at(i, k)) * x.at(k, j);
+  };
+  const auto divide = [&](int64_t i) {
     for (int64_t j = 0; j < columns; ++j) x.at(i, j) /= m.at(i, i);
+  };
+  if (!kTransposed) exchange_lanes<T>(x, n, columns, pivots, first, count, false);
+  for (int64_t i = 0; i < n; ++i) {
+    subtract(i, 0, i);
+    if (kTransposed) divide(i);
   }
+  for (int64_t i = n; i-- > 0;) {
+    subtract(i, i + 1, n);
+    if (!kTransposed) divide(i);
+  }
+  if (kTransposed) exchange_lanes<T>(x, n, columns, pivots, first, count, true);
   x.store(out, first, count);
 }
 
@@ -153,12 +168,12 @@ void LuSolve::cpu(const Operand&, const Operand& lu, const Operand& pivots, cons
   FirstFailure singular;
   visit_precision(out.dtype, [&]<class T>() {
     const double work = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(b.size(b.rank() - 1));
-    if (!transposed && out.numel() > 0 && fills_lanes<T>(lu) && fills_lanes<T>(b))
+    if (out.numel() > 0 && fills_lanes<T>(lu) && fills_lanes<T>(b))
       return for_lanes_of_matrices<T>(batch_count(lu), work, [&](int64_t first, int64_t count) {
         bool solvable = true;
         for (int64_t i = first; i < first + count; ++i)
           if (has_zero_pivot(matrix_of<const T>(lu, i))) solvable = false, singular.report(i);
-        if (solvable) solve_lanes<T>(lu, pivots, b, first, count, out);
+        if (solvable) (transposed ? solve_lanes<T, true> : solve_lanes<T, false>)(lu, pivots, b, first, count, out);
       });
     for_each_matrix(batch_count(lu), work, [&](int64_t i) {
       const Matrix<const T> factors = matrix_of<const T>(lu, i);

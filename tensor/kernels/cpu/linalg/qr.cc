@@ -2,13 +2,33 @@
 
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/reflectors.h"
+#include "tensor/kernels/cpu/linalg/tall_panel.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
+/// qr() of few columns, where q has no more than these.
+template <class T> void panel_qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r) {
+  const linalg::TallPanel<T> panel(a);
+  panel.factor();
+  copy_matrix_serial<T, T>(panel.r(), r);
+  if (q.columns == 0) return;
+  const Scratch<T> one(q.columns * q.columns);
+  const Matrix<T> identity = row_major(one.data(), q.columns, q.columns);
+  linalg::set_identity(identity);
+  panel.multiply(Matrix<const T>(identity), q);
+}
+
+/// Whether panel_qr() is faster: q of short matrices of more columns is products of whole tiles.
+bool prefers_panel(int64_t m, int64_t n, int64_t columns_of_q) {
+  constexpr int64_t kFew = 10, kTall = 5;
+  return linalg::is_tall_panel(m, n) && (columns_of_q == 0 || n <= kFew || m >= kTall * n);
+}
+
 /// Without columns, q is not computed.
 template <class T> void qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r) {
   const int64_t m = a.rows, n = a.columns;
+  if (r.rows == n && n > 0 && prefers_panel(m, n, q.columns)) return panel_qr<T>(a, q, r);
   Scratch<T> work(checked_multiply(m, n)), reflectors(checked_multiply(m, n)),
       factors(checked_multiply(linalg::kReflected, n));
   const Matrix<T> left = row_major(work.data(), m, n), v = row_major(reflectors.data(), m, n);

@@ -189,11 +189,15 @@ template <class T> void reflect_blocks(Matrix<T> a, Matrix<T> v, Matrix<T> t) {
   }
 }
 
+template <class T> void set_identity(Matrix<T> a) {
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int64_t j = 0; j < a.columns; ++j) a.at(i, j) = i == j ? T{1} : T{0};
+}
+
 /// The first columns of the product of I - V T V^T over the blocks of reflect_blocks(), as many as q has.
 template <class T> void first_columns(Matrix<const T> v, Matrix<const T> t, Matrix<T> q) {
   const int64_t m = v.rows, n = v.columns;
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < q.columns; ++j) q.at(i, j) = i == j ? T{1} : T{0};
+  set_identity(q);
   if (n == 0) return;
   Scratch<T> first(checked_multiply(kReflected, q.columns)), second(checked_multiply(kReflected, q.columns));
   for (int64_t k = (n - 1) / kReflected * kReflected; k >= 0; k -= kReflected) {

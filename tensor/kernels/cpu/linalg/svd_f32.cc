@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/linalg/reflectors.h"
+#include "tensor/kernels/cpu/linalg/svd_f64.h"
 #include "tensor/kernels/cpu/linalg/symmetric.h"
 
 namespace weft::kernels::cpu::linalg {
@@ -115,7 +116,11 @@ class TallSvd {
 }  // namespace
 
 void svd_f32(Matrix<const float> a, bool vectors, float* s, const Matrix<float>& u, const Matrix<float>& vh) {
+  if (a.rows == 1 && a.columns == 1) return svd_of_number(a.at(0, 0), vectors, s, u, vh);
   if (a.rows < a.columns) return svd_f32(a.transposed(), vectors, s, vh.transposed(), u.transposed());
+  // Where columns are few enough that their squares are not most of the work, and long enough.
+  constexpr int64_t kFew = 4, kLong = 400;
+  if (a.columns <= kFew && a.rows >= kLong && svd_of_few_columns<float>(a, vectors, s, u, vh)) return;
   const TallSvd svd(a);
   vectors ? svd.vectors(s, u, vh.transposed()) : svd.values(s);
 }

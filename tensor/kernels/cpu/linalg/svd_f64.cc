@@ -5,6 +5,7 @@
 
 #include "tensor/kernels/cpu/linalg/bidiagonal.h"
 #include "tensor/kernels/cpu/linalg/bidiagonal_svd.h"
+#include "tensor/kernels/cpu/linalg/tall_panel.h"
 
 namespace weft::kernels::cpu::linalg {
 namespace {
@@ -67,10 +68,45 @@ void tall_svd(Matrix<double> a, double* values, const Matrix<double>& u, const M
   put_columns(right, n, v);
 }
 
+/// s, of a that was scaled twice (the product of both may overflow), and in ascending order.
+template <class T> void write_values(const double* values, int64_t n, double first, double second, T* s) {
+  for (int64_t i = 0; i < n; ++i) s[i] = static_cast<T>(values[n - 1 - i] / second / first);
+}
+
 }  // namespace
 
+template <class T>
+bool svd_of_few_columns(Matrix<const T> a, bool vectors, T* s, const Matrix<T>& u, const Matrix<T>& vh) {
+  const int64_t m = a.rows, n = a.columns;
+  if (!is_tall_panel(m, n) || 2 * m <= 3 * n || (vectors && u.columns > n)) return false;
+  const TallPanel<double> panel(a);
+  const double first = panel.factor_scaled();
+  const Matrix<double>& r = panel.r();
+  const double second = scale_of(r);
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the triangle has memory
+  for (int64_t i = 0; i < n * n; ++i) r.data[i] *= second;
+  const Scratch<double> values(n), rows(checked_multiply(3, n * n));
+  if (!vectors) {
+    decompose(r, values.data(), {}, {});
+    return write_values(values.data(), n, first, second, s), true;
+  }
+  const Matrix<double> left = row_major(rows.data(), n, n), right = row_major(rows.data() + n * n, n, n),
+                       turned = row_major(rows.data() + 2 * n * n, n, n);
+  decompose(r, values.data(), left, right);
+  write_values(values.data(), n, first, second, s);
+  put_columns(left, n, turned);
+  panel.multiply(Matrix<const double>(turned), u);
+  put_columns(right, n, turned);
+  copy_matrix<double, T>(turned, vh.transposed());
+  return true;
+}
+template bool svd_of_few_columns(Matrix<const float>, bool, float*, const Matrix<float>&, const Matrix<float>&);
+template bool svd_of_few_columns(Matrix<const double>, bool, double*, const Matrix<double>&, const Matrix<double>&);
+
 void svd_f64(Matrix<const double> a, bool vectors, double* s, const Matrix<double>& u, const Matrix<double>& vh) {
+  if (a.rows == 1 && a.columns == 1) return svd_of_number(a.at(0, 0), vectors, s, u, vh);
   if (a.rows < a.columns) return svd_f64(a.transposed(), vectors, s, vh.transposed(), u.transposed());
+  if (svd_of_few_columns<double>(a, vectors, s, u, vh)) return;
   const int64_t m = a.rows, n = a.columns;
   Scratch<double> copy(checked_multiply(m, n));
   const Matrix<double> work = row_major(copy.data(), m, n);

@@ -70,6 +70,38 @@ template <class T> void multiply_symmetric(Matrix<const T> a, const T* x, T* y) 
     for (int64_t i = begin_of(band); i < n; ++i) y[i] += room.data()[band * n + i];
 }
 
+/// y += f[2 i] v_i + f[2 i + 1] w_i for i < count, one after the other, for vectors that lie `stride` apart: y is read
+/// and written once, a few registers at a time, of which none waits for another.
+template <class T> void add_pairs(const T* f, int64_t count, const T* v, const T* w, int64_t stride, T* y, int64_t n) {
+  constexpr int64_t N = simd::kLanes<T>, kLongest = 2048 / sizeof(T);
+  constexpr int kVectors = 4;
+  for (int64_t i = 0; stride > kLongest && i < count; ++i) {  // they come to the cache faster one by one
+    add_multiple(f[2 * i], v + i * stride, y, n);
+    add_multiple(f[2 * i + 1], w + i * stride, y, n);
+  }
+  if (stride > kLongest) return;
+  int64_t k = 0;
+  for (; k + kVectors * N <= n; k += kVectors * N) {
+    simd::Vec<T> sums[kVectors];
+    for (int r = 0; r < kVectors; ++r) sums[r] = simd::load<T>(y + k + r * N);
+    for (int64_t i = 0; i < count; ++i)
+      for (int r = 0; r < kVectors; ++r) {
+        sums[r] += f[2 * i] * simd::load<T>(v + i * stride + k + r * N);
+        sums[r] += f[2 * i + 1] * simd::load<T>(w + i * stride + k + r * N);
+      }
+    for (int r = 0; r < kVectors; ++r) simd::store<T>(y + k + r * N, sums[r]);
+  }
+  for_lanes<T>(n - k, [&](int64_t first, auto lanes) {
+    const int64_t at = k + first;
+    simd::Vec<T> sum = lanes_at(y + at, lanes);
+    for (int64_t i = 0; i < count; ++i) {
+      sum += f[2 * i] * lanes_at(v + i * stride + at, lanes);
+      sum += f[2 * i + 1] * lanes_at(w + i * stride + at, lanes);
+    }
+    put_lanes(y + at, sum, lanes);
+  });
+}
+
 /// Reduces a symmetric matrix.
 template <class T> class Tridiagonal {
  public:
@@ -97,22 +129,21 @@ template <class T> class Tridiagonal {
     for (int64_t k = 0; k < width; ++k) {
       const int64_t j = first + k, left = n_ - j - 1;
       T* const row = &a_.at(j, 0);
-      for (int64_t i = 0; i < k; ++i) {
-        add_multiple(-v.at(i, j), &w.at(i, j), row + j, n_ - j);
-        add_multiple(-w.at(i, j), &v.at(i, j), row + j, n_ - j);
-      }
+      T factors[2 * kReduced];
+      for (int64_t i = 0; i < k; ++i) factors[2 * i] = -v.at(i, j), factors[2 * i + 1] = -w.at(i, j);
+      add_pairs(factors, k, &w.at(0, j), &v.at(0, j), n_, row + j, n_ - j);
       d_[j] = row[j];
       T *const x = &v.at(k, j + 1), *const y = &w.at(k, j + 1);
       std::fill_n(&w.at(k, 0), j + 1, T{0});
       std::copy_n(row + j + 1, left, x);
       e_[j] = reflectors_.make(j);
       multiply_symmetric<T>(a_.block(j + 1, j + 1, left, left), x, y);
+      const T *const before = &v.at(0, j + 1), *const beside = &w.at(0, j + 1);
       for (int64_t i = 0; i < k; ++i) {
-        const T *const vi = &v.at(i, j + 1), *const wi = &w.at(i, j + 1);
-        const T along_w = inner_product(wi, x, left), along_v = inner_product(vi, x, left);
-        add_multiple(-along_w, vi, y, left);
-        add_multiple(-along_v, wi, y, left);
+        factors[2 * i] = -inner_product(beside + i * n_, x, left);
+        factors[2 * i + 1] = -inner_product(before + i * n_, x, left);
       }
+      add_pairs(factors, k, before, beside, n_, y, left);
       const T scale = reflectors_.scale(j);
       for (int64_t i = 0; i < left; ++i) y[i] *= scale;
       add_multiple(-scale / 2 * inner_product(x, y, left), x, y, left);
