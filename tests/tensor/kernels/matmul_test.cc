@@ -109,6 +109,19 @@ TEST(Matmul, IntegersAreExact) {
   check_random_shapes<int32_t>(100, 7);
   check_random_shapes<int16_t>(100, 8);
 }
+TEST(Matmul, IntegersOfFewColumnsAreExact) {
+  Random random(25);
+  for (const int64_t columns : {1, 2, 3, 7, 8, 9})
+    for (const int64_t terms : {15, 16, 17, 130})
+      for (const int64_t rows : {1, 3, 17, 300}) {
+        const bool plain = (columns + rows) % 2 == 0;
+        check<int64_t>(random, {}, rows, terms, columns, plain);
+        check<int32_t>(random, {}, columns, terms, rows, plain);
+        check<int16_t>(random, {2}, rows, terms, columns, plain);
+      }
+  check<int64_t>(random, {}, 5000, 1000, 3, true);  // on threads, in blocks of rows
+  check<int32_t>(random, {}, 4, 300, 9000, true);
+}
 TEST(Matmul, IntegersWrapAround) {
   int8_t x[1] = {100}, y[1] = {3}, out[1] = {0};
   const View view = View::contiguous({1, 1});

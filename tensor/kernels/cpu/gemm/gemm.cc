@@ -166,6 +166,32 @@ bool column_product(const Matrix<const U>& a, const Matrix<const U>& b, const Ma
   return true;
 }
 
+/// The same for up to `most` columns b, of which tiles would leave most empty: one after the other, for rows of a that
+/// stay in the cache.
+template <class U>
+bool product_of_few_columns(const Matrix<const U>& a, const Matrix<const U>& b, const Matrix<U>& c, bool accumulate,
+                            int64_t most) {
+  constexpr int64_t kLeastTerms = std::max<int64_t>(16, 48 / sizeof(U)), kBytes = 1 << 14, kFewRows = 64;
+  if (column_product<U>(a, b, c, accumulate)) return true;
+  if (a.column_stride != 1 && a.rows < kFewRows) most = std::min<int64_t>(most, a.rows < kFewRows / 4 ? 2 : 4);
+  if (b.columns > most || a.columns < kLeastTerms || (a.column_stride != 1 && a.row_stride != 1)) return false;
+  const Scratch<U> memory(checked_multiply(b.columns, b.rows));
+  const Matrix<U> columns = row_major(memory.data(), b.columns, b.rows).transposed();
+  copy_matrix_serial<U, U>(b, columns);
+  const int64_t fit = kBytes / static_cast<int64_t>(sizeof(U));  // columns of a are read in long runs
+  const int64_t together = a.column_stride == 1 ? std::max<int64_t>(16, fit / a.columns) : fit;
+  parallel_for(ceil_div(a.rows, together), ceil_div(int64_t{1} << 17, together * a.columns * b.columns),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin * together; i < std::min(end * together, a.rows); i += together)
+                   for (int64_t j = 0; j < b.columns; ++j) {
+                     const int64_t rows = std::min(together, a.rows - i);
+                     column_product<U>(a.block(i, 0, rows, a.columns), columns.block(0, j, b.rows, 1),
+                                       c.block(i, j, rows, 1), accumulate);
+                   }
+               });
+  return true;
+}
+
 /// Integers as unsigned ones of their size, so that overflow wraps around.
 template <class T> void wrapping_gemm(Matrix<const T> left, Matrix<const T> right, Matrix<T> out, bool accumulate) {
   using U = std::make_unsigned_t<T>;
@@ -175,8 +201,12 @@ template <class T> void wrapping_gemm(Matrix<const T> left, Matrix<const T> righ
   };
   const Matrix<const U> a = as_unsigned(left), b = as_unsigned(right);
   const Matrix<U> c = as_unsigned(out);
-  if (column_product<U>(a, b, c, accumulate)) return;
-  if (a.rows == 1 && column_product<U>(b.transposed(), a.transposed(), c.transposed(), accumulate)) return;
+  // Few rows leave most of a tile empty.
+  constexpr int64_t kFewRows = 4, kFewColumns = 8, kOneThread = 1 << 18;
+  const bool few_rows = a.rows <= kFewRows && b.column_stride == 1 && multiplications(a, b) <= kOneThread;
+  if (a.rows > 1 && b.columns > 1 && (is_tiny(a, b) || few_rows)) return small_gemm<U>(a, b, c, accumulate);
+  if (product_of_few_columns<U>(a, b, c, accumulate, kFewColumns)) return;
+  if (product_of_few_columns<U>(b.transposed(), a.transposed(), c.transposed(), accumulate, kFewRows)) return;
   loop_gemm<U>(a, b, c, accumulate);
 }
 
@@ -256,7 +286,7 @@ template void widening_gemm(const Matrix<const Float16>&, const Matrix<const Flo
 namespace {
 
 template <class H> bool biased_half_gemm(Matrix<const H> a, Matrix<const H> b, const H* bias, Matrix<H> c) {
-  if (is_dots(a, b) || is_dots(b.transposed(), a.transposed())) return false;  // gemm(), added to the bias, is faster
+  if (is_narrow_dots(a, b)) return false;  // gemm(), added to the bias, is faster
   if (!normalize_for_library(a, b, c)) return false;
   fast_half_gemm<H>(a, b, c, false, bias);
   return true;
@@ -272,7 +302,7 @@ bool biased_gemm(Matrix<const Float16> a, Matrix<const Float16> b, const Float16
 }
 
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {
-  if (is_dots(a, b)) return false;
+  if (is_narrow_dots(a, b)) return false;
   if (!normalize_for_library(a, b, c)) return false;
   if (prefers_packed(a, b)) {
     packed_gemm<float>(a, b, c, false, bias);

@@ -158,8 +158,8 @@ inline void small_columns(const Matrix<const T>& a, const T* b, int64_t stride, 
   }
 }
 
-/// c = a b (+ c) for matrices of float or double of at most kTinyProduct multiplications: rows of c are summed in
-/// registers, nothing is packed. Where b's column stride is not 1, b is copied to the stack. No size is 0.
+/// c = a b (+ c) for matrices of floating or unsigned elements: rows of c are summed in registers, nothing is packed.
+/// Where b's column stride is not 1, b is copied to the stack, and has at most kTinyProduct elements. No size is 0.
 template <class T>
 void small_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
   constexpr int N = simd::kLanes<T>;

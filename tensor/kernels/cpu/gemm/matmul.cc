@@ -99,14 +99,34 @@ void small_dots(const BatchAxis& axis, const Matrix<const T>& a, const Matrix<co
     if (i < end) some(i, end - i);
   });
 }
+/// The same of kN x kN matrices with each other.
+template <class T, int kN>
+void small_squares(const BatchAxis& axis, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& out) {
+  parallel_for(axis.size, 4096, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T *left = a.data + i * axis.stride[0], *right = b.data + i * axis.stride[1];
+      T sums[kN][kN] = {};
+      for (int k = 0; k < kN; ++k)
+        for (int r = 0; r < kN; ++r)
+          for (int c = 0; c < kN; ++c)
+            sums[r][c] += left[r * a.row_stride + k * a.column_stride] * right[k * b.row_stride + c * b.column_stride];
+      T* to = out.data + i * axis.stride[2];
+      for (int r = 0; r < kN; ++r)
+        for (int c = 0; c < kN; ++c) to[r * out.row_stride + c * out.column_stride] = sums[r][c];
+    }
+  });
+}
 /// False where it is no batch of such products: nothing was done.
 template <class T>
-bool small_by_vectors(const BatchAxis& axis, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& out) {
+bool small_products(const BatchAxis& axis, const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& out) {
   if (a.rows == 1 && b.columns > 1)
-    return small_by_vectors({axis.size, {axis.stride[1], axis.stride[0], axis.stride[2]}}, b.transposed(),
-                            a.transposed(), out.transposed());
+    return small_products({axis.size, {axis.stride[1], axis.stride[0], axis.stride[2]}}, b.transposed(), a.transposed(),
+                          out.transposed());
   if (a.rows == 1 && b.columns == 1 && a.columns <= kLongestDot) return small_dots(axis, a, b, out), true;
-  if (b.columns != 1 || a.rows != a.columns) return false;
+  if (a.rows != a.columns) return false;
+  if (b.columns == a.rows && a.rows == 2) return small_squares<T, 2>(axis, a, b, out), true;
+  if (b.columns == a.rows && a.rows == 3) return small_squares<T, 3>(axis, a, b, out), true;
+  if (b.columns != 1) return false;
   // Larger ones are no faster so where their columns are contiguous (10 x 10: 24 instead of 21 ns).
   switch (a.rows) {
     case 2: return small_by_vector<T, 2>(axis, a, b, out), true;
@@ -142,7 +162,7 @@ template <class T> [[gnu::noinline]] void run_batches(const Operand& a, const Op
   };
   if (batches == 1) return one(0);
   if constexpr (std::is_floating_point_v<T>)
-    if (p.count == 1 && !loops_forced() && small_by_vectors(p.axes[0], p.a, p.b, p.out)) return;
+    if (p.count == 1 && !loops_forced() && small_products(p.axes[0], p.a, p.b, p.out)) return;
   for_each_matrix(batches, multiplications(p.a, p.b), one, 64 * 64 * 64);
 }
 

@@ -1,41 +1,22 @@
-// Products with one or two columns, where a product by tiles would use as many lanes of each register. dot_rows: the
-// elements of each row are contiguous, as the column's are, so that each result is a dot product along the registers.
-// sum_columns and add_columns: the elements of each column of the matrix are contiguous; registers hold all sums of few
-// rows, and memory those of many. bf16 and f16 are multiplied and summed in f32, and rounded once.
+// Products with one or two columns, where a product by tiles would use as many lanes of each register, and those of
+// few_columns.h. dot_rows: the elements of each row are contiguous, as the column's are, so that each result is a dot
+// product along the registers. sum_columns and add_columns: the elements of each column of the matrix are contiguous;
+// registers hold all sums of few rows, and memory those of many. bf16 and f16 are multiplied and summed in f32, and
+// rounded once.
 #pragma once
 
 #include <algorithm>
-#include <utility>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/gemm/few_columns.h"
+#include "tensor/kernels/cpu/gemm/fold_registers.h"
 #include "tensor/kernels/cpu/gemm/loop_gemm.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
-
-namespace detail {
-/// Registers in which each row has `Width` lanes: those of v and then those of w with half as many, the halves added.
-template <int Width, class V, int... I> WEFT_SIMD V halve(V v, V w, std::integer_sequence<int, I...>) {
-  constexpr int kHalf = Width / 2;
-  return __builtin_shufflevector(v, w, (I / kHalf * Width + I % kHalf)...) +
-         __builtin_shufflevector(v, w, (I / kHalf * Width + I % kHalf + kHalf)...);
-}
-
-/// The sums of the lanes of each of kRows registers, in the first lanes of the first: rows share a register as soon as
-/// they fit one, which takes a third of the instructions that folding each would.
-template <class T, int kRows, int Width = simd::kLanes<T>> WEFT_SIMD void fold_rows(simd::Vec<T>* rows) {
-  if constexpr (Width > 1) {
-    constexpr auto kLaneNumbers = std::make_integer_sequence<int, simd::kLanes<T>>{};
-#pragma GCC unroll 8
-    for (int i = 0; i < (kRows + 1) / 2; ++i)
-      rows[i] = halve<Width>(rows[2 * i], rows[kRows > 1 ? 2 * i + 1 : 2 * i], kLaneNumbers);
-    fold_rows<T, (kRows + 1) / 2, Width / 2>(rows);
-  }
-}
-}  // namespace detail
 
 /// How many elements ahead are prefetched: short rows and columns reach the rate of memory only so.
 template <class T> inline constexpr int64_t kPrefetchElements = 4096 / sizeof(T);
@@ -67,7 +48,7 @@ inline void dot_block(const T* a, int64_t stride, const T* b, int64_t length, Ou
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) even[r] += odd[r];
-  detail::fold_rows<C, kRows>(even);
+  fold_registers<C, kRows>(even);
   put_part<C, N>(even[0], c, c_stride, kRows, accumulate);
 }
 
@@ -89,7 +70,7 @@ inline void short_dots(const T* a, int64_t stride, const T* b, int last, Out* c,
 #pragma GCC unroll 16
     for (int r = 0; r < N; ++r) rows[r] += simd::load<C>(a + r * stride) * start;
   }
-  detail::fold_rows<C, N>(rows);
+  fold_registers<C, N>(rows);
   put_part<C, N>(rows[0], c, c_stride, N, accumulate);
 }
 
@@ -101,6 +82,12 @@ template <class T> bool is_dots(const Matrix<const T>& a, const Matrix<const T>&
   const int64_t shortest = b.columns == 1 ? 2 : 6;
   return b.columns <= 2 && a.column_stride == 1 && b.row_stride == 1 && a.columns >= shortest &&
          a.columns <= kLongestDot;
+}
+
+/// Whether the dot products of a's rows with b's columns, or of b's columns with a's rows, are narrow_product()'s.
+template <class T> bool is_narrow_dots(const Matrix<const T>& a, const Matrix<const T>& b) {
+  const auto is_either = [](const auto& x, const auto& y) { return is_dots<T>(x, y) || is_few_columns<T>(x, y); };
+  return is_either(a, b) || is_either(b.transposed(), a.transposed());
 }
 
 /// Rows [begin, end) of c = a b (+ c) for one column b.
@@ -196,10 +183,11 @@ void add_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matri
   }
 }
 
-/// narrow_product() of one or two columns b.
+/// narrow_product() of few columns b.
 template <class T, class Out>
 bool product_of_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<Out>& c, bool accumulate) {
   constexpr int N = simd::kLanes<Compute<T>>;
+  if (is_few_columns(a, b)) return few_columns_product<T, Out>(a, b, c, accumulate), true;
   if (is_dots(a, b)) return dot_rows<T, Out>(a, b, c, accumulate), true;
   if (b.columns > 2 || a.row_stride != 1 || a.rows < 2 || a.columns > kLongestDot) return false;
   if (a.rows > 4 * N) {
@@ -225,12 +213,13 @@ bool product_of_columns(const Matrix<const T>& a, const Matrix<const T>& b, cons
   }
 }
 
-/// c = a b (+ c) for one or two columns b, or rows a, where it is a product that these kernels take. False where it is
+/// c = a b (+ c) for few columns b, or rows a, where it is a product that these kernels take. False where it is
 /// none: nothing was done. No size is 0.
 template <class T, class Out>
 bool narrow_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<Out>& c, bool accumulate) {
   if (product_of_columns<T, Out>(a, b, c, accumulate)) return true;
-  return a.rows <= 2 && product_of_columns<T, Out>(b.transposed(), a.transposed(), c.transposed(), accumulate);
+  return a.rows <= kMostFewColumns &&
+         product_of_columns<T, Out>(b.transposed(), a.transposed(), c.transposed(), accumulate);
 }
 
 }  // namespace weft::kernels::cpu
