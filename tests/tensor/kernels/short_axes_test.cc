@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "tensor/core/random.h"
@@ -155,6 +157,134 @@ TEST(ShortAxes, MasksThatLieOtherwise) {
     for (int64_t axis = shape.rank(); axis-- > 0; left = floor_divide(left, shape[static_cast<size_t>(axis)]))
       expected.select(1, axis).copy_(remainder(left, shape[static_cast<size_t>(axis)]));
     EXPECT_EQ(values(nonzero(some)), values(expected));
+  }
+}
+
+/// x, and the same elements in other places: a part of a wider tensor, columns first, mirrored.
+std::vector<Tensor> in_other_places(const Tensor& x) {
+  const int64_t last = x.size(-1);
+  return {x, cat({x, x}, -1).slice(-1, 0, last), transpose(transpose(x, -2, -1).contiguous(), -2, -1),
+          flip(flip(x, {-1}).contiguous(), {-1})};
+}
+
+TEST(ShortAxes, Triangles) {
+  manual_seed(8);
+  for (const DType dtype : {u8, bf16, f32, f64, boolean})
+    for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{
+             {1, 1}, {3, 4}, {4, 3}, {8, 8}, {9, 16}, {16, 17}, {64, 64}, {65, 70}, {5, 300}})
+      for (const int64_t diagonal : {-70, -3, -1, 0, 1, 2, 80}) {
+        const Tensor dense = randint(1, 90, {3, rows, columns}).to(dtype);
+        const Tensor below = unsqueeze(arange(columns), 0) - unsqueeze(arange(rows), 1) <= diagonal;
+        const Tensor lower = masked_fill(dense, logical_not(below), 0);
+        for (const Tensor& x : in_other_places(dense)) {
+          EXPECT_EQ(values(tril(x, diagonal)), values(lower)) << dtype << rows << " x " << columns << " " << diagonal;
+          EXPECT_EQ(values(triu(x, diagonal + 1)), values(masked_fill(dense, below, 0)));
+        }
+      }
+}
+
+TEST(ShortAxes, RowsGatheredAndScattered) {
+  manual_seed(9);
+  for (const DType dtype : {u8, bf16, f32, f64, i64})
+    for (const int64_t size : {1, 2, 3, 8, 9, 20})
+      for (const int64_t taken : {1, 2, 3, 8, 9}) {
+        const Tensor index = randint(0, size, {kRows, 2, taken});
+        const Tensor table = randint(0, 9, {kRows, 2, size}).to(dtype),
+                     more = randint(0, 9, {kRows, 2, taken}).to(dtype);
+        const std::vector<int64_t> at = index.to_vector<int64_t>();
+        const std::vector<double> from = values(table), added = values(more);
+        std::vector<double> picked(at.size()), put = from, sums = from;
+        for (size_t i = 0; i < at.size(); ++i) {
+          const size_t place = i / static_cast<size_t>(taken) * static_cast<size_t>(size) + static_cast<size_t>(at[i]);
+          picked[i] = from[place], put[place] = added[i], sums[place] += added[i];
+        }
+        for (const Tensor& x : in_other_places(table)) EXPECT_EQ(values(gather(x, 2, index)), picked);
+        for (const Tensor& x : in_other_places(table))
+          for (const Tensor& src : in_other_places(more)) {
+            EXPECT_EQ(values(scatter(x, 2, index, src)), put) << dtype << " " << size << " " << taken;
+            EXPECT_EQ(values(scatter_add(x, 2, index, src)), sums) << dtype << " " << size << " " << taken;
+          }
+        const Tensor bad = index.clone();
+        bad.select(0, kRows - 1).fill_(size);
+        EXPECT_THROW(gather(table, 2, bad), IndexError);
+        EXPECT_THROW(scatter(table, 2, bad, more), IndexError);
+      }
+}
+
+TEST(ShortAxes, Scans) {
+  manual_seed(10);
+  for (const DType dtype : {f32, f64, bf16, f16, i64, u8})
+    for (const int64_t length : {1, 2, 3, 4, 5, 8, 9, 20})
+      for (const int64_t inner : {1, 3, 4}) {
+        const Tensor x = randint(1, 4, {37, length, inner}).to(dtype);
+        Tensor sum = zeros({37, inner}, f64), product = ones({37, inner}, f64), most = zeros({37, inner}, f64);
+        const Tensor sums = cumsum(x, 1), products = cumprod(x.slice(1, 0, 6), 1), largest = cummax(x, 1).values;
+        for (int64_t i = 0; i < length; ++i) {
+          const Tensor next = x.select(1, i).to(f64);
+          sum = sum + next, most = maximum(most, next);
+          EXPECT_EQ(values(sums.select(1, i)), values(sum)) << dtype << " " << length << " " << inner;
+          EXPECT_EQ(values(largest.select(1, i)), values(most)) << dtype << " " << length << " " << inner;
+          if (i >= products.size(1)) continue;
+          product = product * next;
+          EXPECT_EQ(values(products.select(1, i)), values(product.to(products.dtype())));
+        }
+      }
+}
+
+TEST(ShortAxes, SortedIntegersOf64Bits) {
+  manual_seed(11);
+  for (const int64_t length : {17, 40, 64, 65, 128, 129, 500, 3000})
+    for (const auto& [low, high] : std::vector<std::pair<int64_t, int64_t>>{
+             {-3, 4}, {-70000, 70000}, {0, 1000}, {-(int64_t{1} << 55), int64_t{1} << 55}, {INT64_MIN, INT64_MAX}}) {
+      const Tensor x = randint(low, high, {3, length});
+      const auto [found, places] = sort(x, 1);
+      const auto most = topk(x, length - length / 8, 1);
+      for (int64_t r = 0; r < 3; ++r) {
+        const std::vector<int64_t> row = x[r].to_vector<int64_t>();
+        std::vector<int64_t> order(row.size());
+        std::iota(order.begin(), order.end(), 0);
+        const auto at = [&](int64_t i) { return row[static_cast<size_t>(i)]; };
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return at(a) < at(b); });
+        EXPECT_EQ(places[r].to_vector<int64_t>(), order);
+        EXPECT_EQ(found[r].to_vector<int64_t>(), gather(x[r], 0, places[r]).to_vector<int64_t>());
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return at(a) > at(b); });
+        order.resize(static_cast<size_t>(most.indices.size(1)));
+        EXPECT_EQ(most.indices[r].to_vector<int64_t>(), order);
+      }
+    }
+}
+
+TEST(ShortAxes, SmallProductsOfIntegers) {
+  manual_seed(12);
+  for (const DType dtype : {i64, i32, i16, i8, u8})
+    for (const auto& [m, k, n] : std::vector<std::array<int64_t, 3>>{{4, 4, 4},
+                                                                     {2, 300, 70},
+                                                                     {4, 33, 129},
+                                                                     {4, 4, 1},
+                                                                     {1, 4, 4},
+                                                                     {3, 5, 2},
+                                                                     {7, 2, 17},
+                                                                     {2, 3, 40},
+                                                                     {9, 9, 9},
+                                                                     {1, 1, 1}}) {
+      const Tensor a = randint(0, 100, {20, m, k}).to(dtype), b = randint(0, 100, {20, k, n}).to(dtype);
+      const Tensor wide = sum(unsqueeze(a.to(i64), 3) * unsqueeze(b.to(i64), 1), 2).to(dtype);  // wraps
+      for (const Tensor& x : in_other_places(a))
+        for (const Tensor& y : in_other_places(b)) EXPECT_EQ(values(matmul(x, y)), values(wide)) << dtype;
+    }
+}
+
+TEST(ShortAxes, SignsOfHalves) {
+  for (const DType dtype : {bf16, f16}) {
+    std::vector<double> sizes = {0, 1, 1.5, 65504, std::ldexp(1.0, -24), INFINITY, NAN};
+    Tensor x = Tensor::from(sizes).to(dtype);
+    x = cat({x, -x}).repeat_interleave(7);
+    const Tensor y = tile(cat({x.slice(0, 0, 98, 7), x.slice(0, 0, 98, 14)}), {5}).slice(0, 0, 98);
+    const std::vector<double> found = values(copysign(x, y)), wanted = values(copysign(x.to(f64), y.to(f64)));
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(std::signbit(found[i]), std::signbit(wanted[i])) << i;
+      EXPECT_TRUE(found[i] == wanted[i] || (std::isnan(found[i]) && std::isnan(wanted[i]))) << i;
+    }
   }
 }
 

@@ -90,6 +90,10 @@ template <class From, class To> void copy_matrix_serial(Matrix<const From> from,
     }
     return;
   }
+  if constexpr (std::is_same_v<From, To> && std::is_floating_point_v<To>)
+    if (from.row_stride == 1 && to.column_stride == 1 &&
+        simd::copy_woven(from.data, from.column_stride, to.data, to.row_stride, to.columns, to.rows))
+      return;
   for (int64_t i = 0; i < to.rows; i += kCopyTile)
     for (int64_t j = 0; j < to.columns; j += kCopyTile) {
       const int64_t rows = std::min(kCopyTile, to.rows - i), columns = std::min(kCopyTile, to.columns - j);

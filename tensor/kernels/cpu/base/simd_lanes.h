@@ -17,6 +17,13 @@
 /// Whatever a register passes through is inlined: none outlives a call, and g++ sees no cost in that.
 #define WEFT_SIMD [[gnu::always_inline]] inline
 
+/// One copy of a function for all that call it: neither inlined nor cloned for what some of them pass.
+#if __has_cpp_attribute(gnu::noclone)
+#define WEFT_ONE_COPY [[gnu::noinline, gnu::noclone]]
+#else
+#define WEFT_ONE_COPY [[gnu::noinline]]
+#endif
+
 namespace weft::kernels::cpu::simd {
 
 #if defined(__AVX512F__)

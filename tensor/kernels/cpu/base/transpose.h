@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tensor/kernels/cpu/base/convert.h"
+#include "tensor/kernels/cpu/base/interleave.h"
 #include "tensor/kernels/cpu/base/simd.h"
 
 namespace weft::kernels::cpu::simd {
@@ -35,23 +36,52 @@ template <class T, int N = kLanes<T>, int Step = 1> WEFT_SIMD void transpose(Vec
   }
 }
 
+namespace detail {
+/// transpose_copy() by blocks of N x N, and what is left by smaller ones as far as these fill half a register.
+template <class T, int N>
+void transpose_blocks(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
+  if constexpr (N * sizeof(T) < 8 || N < 4) {
+    for (int64_t j = 0; j < columns; ++j)
+      for (int64_t i = 0; i < rows; ++i) to[j * to_step + i] = from[i * from_step + j];
+  } else {
+    const int64_t whole_rows = rows / N * N, whole_columns = columns / N * N;
+    for (int64_t j = 0; j < whole_columns; j += N)
+      for (int64_t i = 0; i < whole_rows; i += N) {
+        Vec<T, N> block[N];
+#pragma GCC unroll 16
+        for (int k = 0; k < N; ++k) block[k] = load<T, N>(from + (i + k) * from_step + j);
+        transpose<T, N>(block);
+#pragma GCC unroll 16
+        for (int k = 0; k < N; ++k) store<T, N>(to + (j + k) * to_step + i, block[k]);
+      }
+    const auto rest = [&](int64_t i, int64_t j, int64_t some_rows, int64_t some_columns) {
+      if (some_rows > 0 && some_columns > 0)
+        transpose_blocks<T, N / 2>(from + i * from_step + j, from_step, to + j * to_step + i, to_step, some_rows,
+                                   some_columns);
+    };
+    rest(whole_rows, 0, rows - whole_rows, whole_columns);
+    rest(0, whole_columns, rows, columns - whole_columns);
+  }
+}
+}  // namespace detail
+
+/// transpose_copy() of up to kMostWoven rows or columns without gaps between them. False where it is none: nothing was
+/// done.
+template <class T>
+bool copy_woven(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
+  if (rows > 1 && rows <= kMostWoven && to_step == rows) return weave(from, from_step, rows, to, columns), true;
+  if (columns > 1 && columns <= kMostWoven && from_step == columns)
+    return unweave(from, columns, to, to_step, rows), true;
+  return false;
+}
+
 /// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns; T arithmetic. Whole lines go from memory to
 /// memory by way of registers, so that it does not matter that rows a power of two apart map to few cache sets.
 template <class T>
 void transpose_copy(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
   constexpr int N = kLanes<T> < 16 ? kLanes<T> : 16;
-  const int64_t whole_rows = rows / N * N, whole_columns = columns / N * N;
-  for (int64_t j = 0; j < whole_columns; j += N)
-    for (int64_t i = 0; i < whole_rows; i += N) {
-      Vec<T, N> block[N];
-#pragma GCC unroll 16
-      for (int k = 0; k < N; ++k) block[k] = load<T, N>(from + (i + k) * from_step + j);
-      transpose<T, N>(block);
-#pragma GCC unroll 16
-      for (int k = 0; k < N; ++k) store<T, N>(to + (j + k) * to_step + i, block[k]);
-    }
-  for (int64_t j = 0; j < columns; ++j)
-    for (int64_t i = j < whole_columns ? whole_rows : 0; i < rows; ++i) to[j * to_step + i] = from[i * from_step + j];
+  if (copy_woven(from, from_step, to, to_step, rows, columns)) return;
+  detail::transpose_blocks<T, N>(from, from_step, to, to_step, rows, columns);
 }
 
 }  // namespace weft::kernels::cpu::simd

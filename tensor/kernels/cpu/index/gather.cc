@@ -18,13 +18,37 @@ Nest element_nest(const Operand& index, const Operand& x, int64_t axis, const Op
   return nest;
 }
 
-/// to = from at the indices along an axis of `limit` elements, which are `step` apart. Each index is checked
-/// when it is used; false where one is bad.
+/// Rows of few elements: each of `to` from the row of `from` beside it. False where an index is bad.
+constexpr int64_t kShortRow = 8;
+template <class T>
+bool gather_rows(const int64_t* list, int64_t rows, int64_t columns, int64_t limit, const T* from, int64_t from_apart,
+                 T* to, int64_t to_apart) {
+  constexpr int64_t kTogether = 1024;
+  for (int64_t row = 0; row < rows; row += kTogether / kShortRow) {
+    const int64_t some = std::min(kTogether / kShortRow, rows - row);
+    if (!IndexList::all_below(list, some * columns, limit)) return false;
+    for (int64_t k = 0; k < some; ++k, list += columns, from += from_apart, to += to_apart)
+      for (int64_t j = 0; j < columns; ++j) to[j] = from[list[j]];
+  }
+  return true;
+}
+
+/// to = from at the indices along an axis of `limit` elements, which are `step` apart. Indices are checked
+/// before they are used; false where one is bad.
 template <class T>
 bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64_t end, int64_t limit, const T* from,
                      int64_t step, T* to) {
   const NestAxis run = nest.rank > 0 ? nest.inner() : NestAxis{1, 0, 0};
   const Nest outer = nest.outer();
+  const bool dense = run.in == 0 && run.out == 1 && step == 1;
+  if (const int64_t n = run.size, first = ceil_div(begin, n) * n, last = end / n * n;
+      dense && outer.rank == 1 && n <= kShortRow && first < last) {
+    const NestAxis rows = outer.inner();
+    return gather_elements(nest, list, begin, first, limit, from, step, to) &&
+           gather_rows(list + first, (last - first) / n, n, limit, from + first / n * rows.in, rows.in,
+                       to + first / n * rows.out, rows.out) &&
+           gather_elements(nest, list, last, end, limit, from, step, to);
+  }
   NestWalk walk(outer, begin / run.size), ahead = walk;
   const auto gather = [&](int64_t i, int64_t j, int64_t count, int64_t in, int64_t out, int64_t apart)
       __attribute__((always_inline)) {
@@ -39,17 +63,16 @@ bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64
     }
     return true;
   };
-  const bool dense = run.in == 0 && run.out == 1 && step == 1;
   // A row read at random indices is not a stream that the hardware prefetcher recognizes: the whole next row is
   // prefetched.
   constexpr int64_t kCacheLine = 64 / static_cast<int64_t>(sizeof(T));
   const bool asks = dense && limit >= kCacheLine && limit <= 512 * kCacheLine && limit <= 4 * run.size;
-  for (int64_t i = begin; i < end; walk.next()) {
+  for (int64_t i = begin, j = begin % run.size; i < end; walk.next(), j = 0) {
     if (asks) {
       ahead.next();
-      for (int64_t j = 0; j < limit; j += kCacheLine) simd::prefetch(from + ahead.in() + j, 0);
+      for (int64_t k = 0; k < limit; k += kCacheLine) simd::prefetch(from + ahead.in() + k, 0);
     }
-    const int64_t j = i % run.size, count = std::min(run.size - j, end - i);
+    const int64_t count = std::min(run.size - j, end - i);
     if (!(dense ? gather(i, j, count, 0, 1, 1) : gather(i, j, count, run.in, run.out, step))) return false;
     i += count;
   }

@@ -172,7 +172,39 @@ bool prefers_dense(const Nest& paired, const Operand& mask, const Operand& x) {
 /// The elements of `from` for which the mask is true.
 template <class T> void select(const Blocks& blocks, int64_t count, const T* from, T* to) {
   check_count(blocks.total(), count);
-  blocks.each([&](int64_t k, int64_t, int64_t offset) { to[k] = from[offset]; });
+  blocks.each_group([&](int64_t k, const Blocks::Group& group) {
+    // Copies of what it holds: a byte that is written may be any variable's.
+    const int32_t* const held = group.held;
+    const int64_t found = group.count, step = group.step;
+    const T* const in = from + group.out;
+    T* const out = to + k;
+    if (step == 1)
+      for (int64_t h = 0; h < found; ++h) out[h] = in[held[h]];
+    else
+      for (int64_t h = 0; h < found; ++h) out[h] = in[held[h] * step];
+  });
+}
+
+/// A row of `columns` elements, of which [first, last) are those of `from` and the others zero: the lower triangle has
+/// first = 0, the upper one last = columns. Elements of `from` that are not contiguous are in `to` already if there are
+/// more than kFewKept.
+constexpr int64_t kFewKept = 17;
+template <class T> void keep_between(const T* from, int64_t step, T* to, int64_t first, int64_t last, int64_t columns) {
+  constexpr int N = simd::kLanes<T>;
+  if (step == 1 && columns <= N) {
+    const auto zeros = simd::Vec<T, N>{};
+    const auto row = simd::load_part<T, N>(from, static_cast<int>(last));  // what follows is 0
+    const auto kept = first == 0 ? row : simd::first_lanes<T, N>(zeros, row, static_cast<int>(first));
+    return simd::store_part<T, N>(to, kept, static_cast<int>(columns));
+  }
+  std::fill_n(to, first, T(0));
+  if (step != 1 && columns <= kFewKept)
+    for (int64_t j = first; j < last; ++j) to[j] = from[j * step];
+  if (step == 1)  // by registers: of a row of some hundred bytes a call takes as long as the copy
+    for_lanes<T>(last - first, [from = from + first, to = to + first](int64_t j, auto lanes) {
+      put_lanes(to + j, lanes_at(from + j, lanes), lanes);
+    });
+  std::fill_n(to + last, columns - last, T(0));
 }
 
 }  // namespace
@@ -238,19 +270,16 @@ void op::Triangle::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   const int64_t step = x.stride(x.rank() - 1);
   const RowView lines(x, x.rank() - 1);
+  if (step != 1 && columns > kFewKept) copy(x, out);  // by registers
   visit_size(x.dtype, [&]<class T>() {
     T* to = out.data<T>();
     parallel_for(out.numel() / columns, row_grain(columns), [&](int64_t begin, int64_t end) {
       NestWalk walk(lines.outer, begin);
-      for (int64_t i = begin; i < end; ++i, walk.next()) {
-        const T* from = x.data<T>() + walk.in();
-        T* row = to + i * columns;
+      for (int64_t i = begin, r = begin % rows; i < end; ++i, walk.next(), r = r + 1 == rows ? 0 : r + 1) {
         // Columns up to row + diagonal belong to the lower triangle, those from there on to the upper one.
-        const int64_t border = std::clamp<int64_t>(i % rows + diagonal + (lower ? 1 : 0), 0, columns);
-        const int64_t first = lower ? 0 : border, last = lower ? border : columns;
-        std::fill_n(row, first, T(0));
-        for (int64_t j = first; j < last; ++j) row[j] = from[j * step];
-        std::fill_n(row + last, columns - last, T(0));
+        const int64_t border = std::clamp<int64_t>(r + diagonal + (lower ? 1 : 0), 0, columns);
+        keep_between(x.data<T>() + walk.in(), step, to + i * columns, lower ? 0 : border, lower ? border : columns,
+                     columns);
       }
     });
   });

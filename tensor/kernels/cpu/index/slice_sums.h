@@ -53,7 +53,14 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
     for (int v = 0; v < kVectors; ++v) store_registers(columns + v * N, wide[v]);
     if (start != nullptr)
       for (int i = 0; i < width; ++i) columns[i] += static_cast<double>(static_cast<C>(start[j + i]));
-    for (int i = 0; i < width; ++i) to[j + i] = static_cast<T>(static_cast<C>(columns[i]));
+    C rounded[kVectors * N];
+    for (int i = 0; i < kVectors * N; ++i) rounded[i] = static_cast<C>(columns[i]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      if (kWhole || v + 1 < kVectors)
+        simd::store<C>(to + j + v * N, simd::load<C>(rounded + v * N));
+      else
+        simd::store_part<C>(to + j + v * N, simd::load<C>(rounded + v * N), last);
     return;
   }
   simd::Vec<C> totals[kVectors] = {};

@@ -88,6 +88,15 @@ void three_operands(const F& f, double value, const Operand& x, const Operand& a
   });
 }
 
+/// copysign() of 16-bit floats whose infinity has those bits. A NaN becomes a quiet one, as by a conversion.
+struct CopysignOfHalves {
+  uint16_t infinity, quiet;
+  uint16_t operator()(uint16_t x, uint16_t y) const {
+    const int size = x & 0x7fff;
+    return static_cast<uint16_t>(size | (size > infinity ? quiet : 0) | (y & 0x8000));
+  }
+};
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -99,8 +108,15 @@ WEFT_BINARY_KERNEL(Atan2, floating_pair(kMathGrain, on_registers([](auto y, auto
 WEFT_BINARY_KERNEL(Hypot, floating_pair(kCheapGrain, HypotOf{}, a, b, out))
 WEFT_BINARY_KERNEL(Logaddexp, floating_pair(kMathGrain, on_registers(LogaddexpOf{}), a, b, out))
 WEFT_BINARY_KERNEL(Xlogy, floating_pair(kMathGrain, on_registers(XlogyOf{}), a, b, out))
-WEFT_BINARY_KERNEL(Copysign, floating_pair(
-                                 kCheapGrain, [](auto x, auto y) { return std::copysign(x, y); }, a, b, out))
+void op::Copysign::cpu(const Operand& a, const Operand& b, const Operand& out) const {
+  if (is_half_precision(out.dtype)) {
+    const CopysignOfHalves halves =
+        out.dtype == bf16 ? CopysignOfHalves{0x7f80, 0x40} : CopysignOfHalves{0x7c00, 0x200};
+    return elementwise<uint16_t, uint16_t, uint16_t>(kCheapGrain, halves, out, a, b);
+  }
+  floating_pair(
+      kCheapGrain, [](auto x, auto y) { return std::copysign(x, y); }, a, b, out);
+}
 
 WEFT_BINARY_KERNEL(SquaredDifference, floating_pair(
                                           kCheapGrain, [](auto x, auto y) { return (x - y) * (x - y); }, a, b, out))

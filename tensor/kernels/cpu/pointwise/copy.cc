@@ -8,6 +8,7 @@
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/interleave.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
@@ -17,16 +18,30 @@
 namespace weft::kernels::cpu {
 namespace {
 
+/// Bytes in registers, the widest there are.
+template <int kBytes> struct Piece {
+  static constexpr int kPart = kBytes < simd::kVectorBytes ? kBytes : simd::kVectorBytes;
+  simd::Vec<char, kPart> parts[kBytes / kPart];
+  WEFT_SIMD explicit Piece(const char* from) {
+    for (int i = 0; i < kBytes / kPart; ++i) parts[i] = simd::load<char, kPart>(from + i * kPart);
+  }
+  WEFT_SIMD void put(char* to) const {
+    for (int i = 0; i < kBytes / kPart; ++i) simd::store<char, kPart>(to + i * kPart, parts[i]);
+  }
+};
+
 /// Rows of kBytes to 2 kBytes, as two pieces that may overlap: a call of memcpy takes longer than the copy.
 template <int kBytes>
 void copy_in_pieces(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t bytes, int64_t rows) {
   const int64_t second = bytes - kBytes;
+  if (second == 0) {
+    for (int64_t row = 0; row < rows; ++row, to += to_step, from += from_step) Piece<kBytes>(from).put(to);
+    return;
+  }
   for (int64_t row = 0; row < rows; ++row, to += to_step, from += from_step) {
-    char first[kBytes], last[kBytes];
-    std::memcpy(first, from, kBytes);
-    std::memcpy(last, from + second, kBytes);
-    std::memcpy(to, first, kBytes);
-    std::memcpy(to + second, last, kBytes);
+    const Piece<kBytes> first(from), last(from + second);
+    first.put(to);
+    last.put(to + second);
   }
 }
 
@@ -43,6 +58,15 @@ void copy_rows(char* to, int64_t to_step, const char* from, int64_t from_step, i
   for (int64_t row = 0; row < rows; ++row) copy_bytes(from + row * from_step, to + row * to_step, bytes);
 }
 
+/// Dense rows of few elements that lie in the opposite order, or whose elements do. False: they do not.
+template <class T>
+bool move_mirrored(T* to, const T* from, int64_t from_step, int64_t from_row, int64_t columns, int64_t rows) {
+  const bool in_rows = from_step == -1 && from_row == columns;
+  if ((!in_rows && !(from_step == 1 && from_row == -columns)) || !simd::mirrors_rows<T>(columns)) return false;
+  in_rows ? simd::mirror_in_rows(from - (columns - 1), to, columns, rows) : simd::mirror_rows(from, to, columns, rows);
+  return true;
+}
+
 // Moves elements of one size.
 template <class T>
 void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
@@ -57,6 +81,10 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
     return simd::transpose_copy(reinterpret_cast<const T*>(p[1]) - (rows - 1), from_step,
                                 reinterpret_cast<T*>(p[0] + (rows - 1) * row_step[0]), -row_step[0] / size, columns,
                                 rows);
+  if (to_step == 1 && row_step[0] == columns * size && row_step[1] % size == 0 && rows > 1 &&
+      move_mirrored(reinterpret_cast<T*>(p[0]), reinterpret_cast<const T*>(p[1]), from_step, row_step[1] / size,
+                    columns, rows))
+    return;
   if (to_step == 1 && from_step == 1) return copy_rows(p[0], row_step[0], p[1], row_step[1], columns * size, rows);
   for (int64_t row = 0; row < rows; ++row) {
     T* to = reinterpret_cast<T*>(p[0] + row * row_step[0]);
@@ -157,7 +185,8 @@ void convert_rows(const void*, char* const* p, const int64_t* step, const int64_
   const bool dense = to_step == 1 && (from_step == 0 || from_step == 1);
   if (!dense && columns >= kFewElements) {
     const Conversion<Compute<To>> conversion{};
-    return detail::loop_rows<Conversion<Compute<To>>, To, From>(&conversion, p, step, row_step, columns, rows);
+    const auto computation = detail::Computation<To, From>::of(conversion);
+    return detail::loop_rows<To, From>(&computation, p, step, row_step, columns, rows);
   }
   for (int64_t row = 0; row < rows; ++row) {
     To* to = reinterpret_cast<To*>(p[0] + row * row_step[0]);

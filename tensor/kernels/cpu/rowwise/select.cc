@@ -193,6 +193,13 @@ void one_of(const Operand& x, int64_t axis, bool keepdim, const Operand& values,
   });
 }
 
+/// Whether to sort rows of which k elements are wanted: short ones, and those of which many are (measured).
+bool prefers_sort(int64_t size, int64_t k) {
+  constexpr int64_t kRanked = 64;  // sorted without branches
+  if (size <= kRanked) return size <= kShortRowSorted || 3 * k > size;
+  return (size > 2 * kRanked && k > size / 2) || (k > 256 && k > size / 16);
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -203,8 +210,7 @@ void op::Topk::cpu(const Operand& x, const Operand& values, const Operand& indic
   // The least element is a number where there is one, the extremum of elements with a NaN is the NaN.
   if (k == 1 && (largest || !is_floating(x.dtype)))
     return ExtremumWithIndices{axis, largest, true}.cpu(x, values, indices);
-  if (x.size(axis) <= kShortRowSorted || (k > 256 && k > x.size(axis) / 16))
-    return sort_into(x, axis, largest, values, indices);
+  if (prefers_sort(x.size(axis), k)) return sort_into(x, axis, largest, values, indices);
   visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() { top_rows<T, Record>(x, *this, values, indices); });
   });

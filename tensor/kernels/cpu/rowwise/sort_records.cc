@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "tensor/kernels/cpu/base/scratch.h"
@@ -11,15 +12,32 @@
 namespace weft::kernels::cpu {
 namespace {
 
+/// Keys minus `low` have only the bits of `used`.
+struct KeyBits {
+  uint64_t low, used;
+};
 /// The bits in which keys differ.
-template <class Record> uint64_t differing_bits(const Record* records, int64_t count) {
+KeyBits differing_bits(const WideRecord* records, int64_t count) {
   std::atomic<uint64_t> all = 0;
   parallel_for(count, kLongRow / 2, [&](int64_t begin, int64_t end) {
     uint64_t bits = 0;
     for (int64_t i = begin; i < end; ++i) bits |= records[i].key() ^ records[0].key();
     all.fetch_or(bits, std::memory_order_relaxed);
   });
-  return all;
+  return {0, all};
+}
+/// From the least key to the largest one.
+KeyBits range_of_keys(const WideRecord* records, int64_t count) {
+  uint64_t low = records[0].key(), high = low;
+  std::mutex joining;
+  parallel_for(count, kLongRow / 2, [&](int64_t begin, int64_t end) {
+    uint64_t least = records[begin].key(), most = least;
+    for (int64_t i = begin; i < end; ++i)
+      least = std::min(least, records[i].key()), most = std::max(most, records[i].key());
+    const std::lock_guard lock(joining);
+    low = std::min(low, least), high = std::max(high, most);
+  });
+  return {low, ~uint64_t{0} >> std::countl_zero((high - low) | 1)};
 }
 
 /// Whether the records rise, or fall: then they are reversed. Of most rows the first few tell. (Not inlined: the
@@ -37,6 +55,17 @@ constexpr int64_t kRanked = 64;
 
 /// Sorts without a branch: each record goes to where as many lie before it as are smaller. No two are equal, as a
 /// record has its position in the row.
+void sort_by_ranks(const WideRecord* from, WideRecord* to, int64_t count) {
+  uint64_t keys[kRanked];
+  for (int64_t i = 0; i < count; ++i) keys[i] = from[i].bits;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t key = keys[i];
+    uint64_t rank = 0;
+    for (int64_t j = 0; j < i; ++j) rank += keys[j] <= key ? 1 : 0;  // records lie in the order of their places
+    for (int64_t j = i + 1; j < count; ++j) rank += keys[j] < key ? 1 : 0;
+    to[rank] = from[i];
+  }
+}
 void sort_by_ranks(const NarrowRecord* from, NarrowRecord* to, int64_t count) {
   static_assert(sizeof(NarrowRecord) == sizeof(uint64_t));
   uint64_t words[kRanked];
@@ -48,27 +77,19 @@ void sort_by_ranks(const NarrowRecord* from, NarrowRecord* to, int64_t count) {
   }
 }
 
-}  // namespace
-
-template <class Record> Record* sort_records(Record* from, Record* other, int64_t count, int first, int end) {
-  constexpr int64_t kFew = 128, kBuckets = 256;
-  if (is_put_in_order(from, count)) return from;
-  if constexpr (std::is_same_v<Record, NarrowRecord>)
-    if (count <= kRanked) return sort_by_ranks(from, other, count), other;
-  if (count <= kFew) {
-    std::sort(from, from + count);
-    return from;
-  }
-  // From the last byte to the first: each pass counts the values of a byte, and moves records to where they begin. Long
-  // rows are cut in parts with counts of their own.
+/// From the last byte to the first: each pass counts the values of a byte, and moves records to where they begin. Long
+/// rows are cut in parts with counts of their own. Where `kFromLow`, bytes of the keys minus bits.low.
+template <bool kFromLow, class Record>
+[[gnu::noinline]] Record* sort_by_bytes(Record* from, Record* other, int64_t count, int first, int end, KeyBits bits) {
+  constexpr int64_t kBuckets = 256;
   const int64_t parts = count >= kLongRow ? region_threads() : 1;
   const Scratch<int64_t> counts(parts * kBuckets);
   const auto part = [&](int64_t p) { return count / parts * p + std::min(p, count % parts); };
-  // Integers of 64 bits rarely use them all.
-  const uint64_t used = end - first > 4 ? differing_bits(from, count) : ~uint64_t{0};
   for (int byte = first; byte < end; ++byte) {
-    if ((used >> (8 * byte) & 0xff) == 0) continue;
-    const auto bucket = [shift = 8 * byte](const Record& r) { return static_cast<uint8_t>(r.key() >> shift); };
+    if ((bits.used >> (8 * byte) & 0xff) == 0) continue;
+    const auto bucket = [shift = 8 * byte, low = bits.low](const Record& r) {
+      return static_cast<uint8_t>((kFromLow ? r.key() - low : r.key()) >> shift);
+    };
     const auto each_part = [&](const auto& f) {
       parallel_for(parts, 1, [&](int64_t p, int64_t stop) {
         for (; p < stop; ++p) f(counts.data() + p * kBuckets, part(p), part(p + 1));
@@ -91,6 +112,29 @@ template <class Record> Record* sort_records(Record* from, Record* other, int64_
     std::swap(from, other);
   }
   return from;
+}
+
+}  // namespace
+
+template <class Record> Record* sort_records(Record* from, Record* other, int64_t count, int first, int end) {
+  if (is_put_in_order(from, count)) return from;
+  if (count <= kRanked) return sort_by_ranks(from, other, count), other;
+  constexpr int64_t kFew = 128;
+  if (count <= kFew) {
+    std::sort(from, from + count);
+    return from;
+  }
+  if constexpr (std::is_same_v<Record, WideRecord>) {
+    // Integers of 64 bits rarely use them all. Those around 0 differ in all of them, but not in how far they are apart.
+    const KeyBits bits = differing_bits(from, count);
+    if (bits.used >> 56 == 0) return sort_by_bytes<false>(from, other, count, first, end, bits);
+    constexpr int64_t kSome = 32;  // of floats these tell
+    if (range_of_keys(from, kSome).used >> 48 == 0)
+      if (const KeyBits range = range_of_keys(from, count); range.used >> 48 == 0)
+        return sort_by_bytes<true>(from, other, count, first, end, range);
+    return sort_by_bytes<false>(from, other, count, first, end, bits);
+  }
+  return sort_by_bytes<false>(from, other, count, first, end, KeyBits{0, ~uint64_t{0}});
 }
 
 template <class Record> void split_records(Record* records, int64_t k, int64_t count) {
