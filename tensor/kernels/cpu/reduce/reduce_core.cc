@@ -1,6 +1,7 @@
 #include "tensor/kernels/cpu/reduce/reduce_core.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 namespace weft::kernels::cpu {
@@ -71,6 +72,9 @@ void reduce_rows(const ReducePlan& plan, const Folding& folding) {
   });
 }
 
+/// Up to so many rows of columns are one block.
+constexpr int64_t kFewRows = 64;
+
 /// Columns along the innermost kept axis, `kept.inner()`, folded over all reduced axes; finish(offset, step, partials,
 /// count) as in Folding. The first element lies at `start`.
 template <class Finish>
@@ -79,7 +83,7 @@ void reduce_columns(const ReducePlan& plan, const Folding& folding, const Finish
   const Nest outer = plan.kept.outer();
   const int64_t rows = plan.reduced.count(), width = inner.size, bands = outer.count(), bytes = folding.partial_bytes;
   const int64_t tile = std::min(width, kColumnTile), tiles = ceil_div(width, tile);
-  const int64_t group = std::clamp<int64_t>(kColumnBlock * 4 / folding.passes / tile, 64, 2048);
+  const int64_t group = std::clamp<int64_t>(kColumnBlock * 4 / folding.passes / tile, kFewRows, 2048);
   const int64_t blocks = ceil_div(rows, group);
   const auto fold_block = [&](int64_t base, int64_t t, int64_t b, std::byte* out) {
     const BlockPlace place{
@@ -124,36 +128,57 @@ void reduce_columns(const ReducePlan& plan, const Folding& folding, const Finish
   });
 }
 
-/// A few dense columns (width w under many rows) as k * w columns under fewer rows: full registers. False where it does
-/// not apply.
+/// Adjacent columns of rows that lie `pitch` apart, which is little more than they are wide.
+struct NarrowColumns {
+  static constexpr int64_t kWide = 256;
+  /// How many rows, at most a quarter, are put side by side; a power of two. 0 where they are no such columns, or it is
+  /// not worth it: partial results that are combined with divisions (those of several passes) should be few.
+  static int64_t times(const ReducePlan& plan, const Folding& folding) {
+    if (plan.kept.rank == 0 || plan.reduced.rank != 1) return 0;
+    constexpr int64_t kFewest = 4, kFewestRows = 32, kMostPitch = 32;
+    const NestAxis kept = plan.kept.inner(), reduced = plan.reduced.inner();
+    const int64_t pitch = reduced.in, rows = reduced.size;
+    if (kept.in != 1 || pitch < std::max<int64_t>(1, kept.size)) return 0;
+    if (pitch > kept.size && (!folding.apart || pitch > std::min(kMostPitch, 4 * kept.size))) return 0;
+    const auto floor = [](int64_t x) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(x))); };
+    const int64_t most = floor(kWide / pitch), least = folding.passes > 1 ? 4 * most : kFewestRows;
+    const int64_t times = rows < least ? 0 : std::min(most, floor(rows / 4));
+    return times < kFewest ? 0 : times;
+  }
+};
+
+/// Narrow columns (width w under many rows) as k * w columns under fewer rows: full registers. What lies between the
+/// rows is folded too and dropped. False where it does not apply.
 bool reduce_narrow_columns(const ReducePlan& plan, const Folding& folding) {
-  if (plan.kept.rank == 0 || plan.reduced.rank != 1) return false;
-  constexpr int64_t kWide = 256;
+  const int64_t times = NarrowColumns::times(plan, folding);
+  if (times == 0) return false;
   const NestAxis kept = plan.kept.inner(), reduced = plan.reduced.inner();
-  const int64_t times = kWide / kept.size;
-  if (kept.in != 1 || reduced.in != kept.size || times < 4 || reduced.size < 4 * times) return false;
-  const int64_t wide = times * kept.size, rows = reduced.size / times, rest = reduced.size % times;
+  const int64_t pitch = reduced.in, wide = times * pitch;
+  // The last row is not followed by what may be read.
+  const int64_t rows = (reduced.size - (pitch > kept.size ? 1 : 0)) / times, rest = reduced.size - rows * times;
   const int64_t bytes = folding.partial_bytes;
   ReducePlan folded;
   folded.kept.push({wide, 1, 1});
   folded.reduced.push({rows, wide, 0});
   const Nest outer = plan.kept.outer();
   const auto fold_bands = [&](int64_t begin, int64_t end) {
-    Partials<kWide + kSpare> values, last;
+    Partials<NarrowColumns::kWide + kSpare> values, last;
     NestWalk band(outer, begin);
     for (int64_t b = begin; b < end; ++b, band.next()) {
-      reduce_columns(
-          folded, folding,
-          [&](int64_t j, int64_t, const std::byte* from, int64_t count) {
-            std::copy_n(from, count * bytes, values.bytes + j * bytes);
-          },
-          band.in());
-      for_tree(times, [&](int64_t left, int64_t right) {
-        folding.combine(values.bytes + left * kept.size * bytes, values.bytes + right * kept.size * bytes, kept.size);
-      });
+      if (rows <= kFewRows)  // one block
+        folding.columns({band.in(), &folded.reduced, 0, rows, wide, 1}, values.bytes);
+      else
+        reduce_columns(
+            folded, folding,
+            [&](int64_t j, int64_t, const std::byte* from, int64_t count) {
+              std::copy_n(from, count * bytes, values.bytes + j * bytes);
+            },
+            band.in());
+      for (int64_t half = wide / 2; half >= pitch; half /= 2)
+        folding.combine(values.bytes, values.bytes + half * bytes, half);
       if (rest > 0) {
         Nest nest;
-        nest.push({rest, kept.size, 0});
+        nest.push({rest, pitch, 0});
         folding.columns({band.in() + rows * wide, &nest, 0, rest, kept.size, 1}, last.bytes);
         folding.combine(values.bytes, last.bytes, kept.size);
       }
@@ -164,6 +189,24 @@ bool reduce_narrow_columns(const ReducePlan& plan, const Folding& folding) {
     fold_bands(0, outer.count());  // each with all threads
   else
     parallel_for(outer.count(), grain_for(reduced.size * kept.size), fold_bands);
+  return true;
+}
+
+/// Two kept axes that are one in the input, but not in the output, the inner one short: columns along both. False where
+/// it does not apply.
+bool reduce_split_columns(const ReducePlan& plan, const Folding& folding) {
+  constexpr int64_t kShort = 16;
+  if (plan.kept.rank < 2 || plan.kept.inner().size >= kShort) return false;
+  ReducePlan joined = plan;
+  --joined.kept.rank;
+  NestAxis& both = joined.kept.axes[joined.kept.rank - 1];
+  const NestAxis inner = plan.kept.inner(), middle = both;
+  if (inner.in != 1 || middle.in != inner.size || middle.size * inner.size > kColumnTile) return false;
+  both = {middle.size * inner.size, 1, 0};
+  reduce_columns(joined, folding, [&](int64_t offset, int64_t, const std::byte* partials, int64_t) {
+    for (int64_t i = 0; i < middle.size; ++i)
+      folding.finish(offset + i * middle.out, inner.out, partials + i * inner.size * folding.partial_bytes, inner.size);
+  });
   return true;
 }
 
@@ -232,10 +275,11 @@ namespace {
 
 /// Few elements for each output, and a short innermost kept axis, which would leave most of a register empty: the
 /// longest kept axis becomes the innermost.
-ReducePlan with_long_columns(ReducePlan plan) {
+ReducePlan with_long_columns(ReducePlan plan, const Folding& folding) {
   constexpr int64_t kShort = 16, kFew = 128, kLong = 64;
   Nest& kept = plan.kept;
   if (kept.rank < 2 || kept.inner().size >= kShort || plan.reduced.count() * kept.inner().size >= kFew) return plan;
+  if (NarrowColumns::times(plan, folding) > 0) return plan;
   NestAxis* const end = kept.axes + kept.rank;
   NestAxis* const longest =
       std::max_element(kept.axes, end, [](const NestAxis& a, const NestAxis& b) { return a.size < b.size; });
@@ -246,7 +290,7 @@ ReducePlan with_long_columns(ReducePlan plan) {
 }  // namespace
 
 void reduce(const ReducePlan& planned, const Folding& folding) {
-  const ReducePlan plan = with_long_columns(planned);
+  const ReducePlan plan = with_long_columns(planned, folding);
   const int64_t outputs = plan.kept.count();
   if (outputs == 0) return;
   if (plan.reduced.count() == 0) {
@@ -257,7 +301,7 @@ void reduce(const ReducePlan& planned, const Folding& folding) {
     return;
   }
   if (rows_are_better(plan, folding)) return reduce_rows(plan, folding);
-  if (reduce_narrow_columns(plan, folding)) return;
+  if (reduce_narrow_columns(plan, folding) || reduce_split_columns(plan, folding)) return;
   reduce_columns(plan, folding, [&](int64_t offset, int64_t step, const std::byte* partials, int64_t count) {
     folding.finish(offset, step, partials, count);
   });

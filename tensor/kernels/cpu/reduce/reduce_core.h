@@ -6,6 +6,7 @@
 //   Partial, static Partial identity(), static Partial combine(Partial, Partial)
 //   Partial rows(const Block<T>&) const                   all elements of a block
 //   void columns(const Block<T>&, Partial* out) const     each column of a block; out has kSpare more places
+//   kApart                                                defined if a column's result does not depend on the others
 // and may say, where that is faster than one by one,
 //   void dense_rows(const T*, int64_t length, int64_t between, int64_t count, Partial* out) const    each of some rows
 //
@@ -71,6 +72,7 @@ class Folding {
   const int64_t partial_bytes;
   const int passes;
   const int64_t short_row;  // of contiguous elements: rows below this length are folded as columns
+  const bool apart;         // a column's result does not depend on the columns beside it
 
   virtual void identity(void* partial) const = 0;
   /// `count` blocks like `place`, `between` elements apart, each to one of `partials`.
@@ -82,8 +84,8 @@ class Folding {
   virtual void finish(int64_t offset, int64_t step, const void* partials, int64_t count) const = 0;
 
  protected:
-  Folding(int64_t partial_bytes, int passes, int64_t short_row)
-      : partial_bytes(partial_bytes), passes(passes), short_row(short_row) {}
+  Folding(int64_t partial_bytes, int passes, int64_t short_row, bool apart)
+      : partial_bytes(partial_bytes), passes(passes), short_row(short_row), apart(apart) {}
   ~Folding() = default;
 };
 
@@ -99,7 +101,8 @@ template <class Policy, class T, class Finish> class FoldingOf final : public Fo
       simd::kMasksBytes && sizeof(T) == 1 && sizeof(Partial) == 1 ? kShortDenseRow + 1 : kFoldedAsColumns;
 
   FoldingOf(const T* x, const Policy& policy, const Finish& finish)
-      : Folding(sizeof(Partial), Policy::kPasses, kDenseRows ? kShortest : detail::kShort),
+      : Folding(
+            sizeof(Partial), Policy::kPasses, kDenseRows ? kShortest : detail::kShort, requires { Policy::kApart; }),
         x_(x),
         policy_(policy),
         finish_(finish) {}

@@ -4,6 +4,7 @@
 #include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/reduce/moments.h"
 #include "tensor/ops/reduce.h"
+#include "tensor/ops/unary.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -147,6 +148,9 @@ namespace weft {
 using namespace kernels::cpu;
 
 void op::Norm::cpu(const Operand& x, const Operand& out) const {
+  const bool single = std::ranges::all_of(axes, [&](int64_t axis) { return x.size(axis) == 1; });
+  if (single && p != 0 && out.dtype == x.dtype)  // of one element it is |x|, whatever the power
+    return op::Abs().cpu(x, KeepdimOutput(out, axes, keepdim).operand);
   visit_floating(x.dtype, [&]<class T>() { norm_of<T>(x, *this, out); });
 }
 

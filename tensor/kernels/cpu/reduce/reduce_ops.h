@@ -167,6 +167,7 @@ template <class Op> struct OnePass {
 
   using Partial = typename Op::Acc;
   static constexpr int kPasses = 1;
+  static constexpr bool kApart = true;
   static Partial identity() { return Op::template identity<Partial>(); }
   static Partial combine(Partial a, Partial b) { return Op::combine(a, b); }
   template <class T> Partial rows(const Block<T>& block) const { return fold_rows<Op>(block, parameter); }

@@ -5,6 +5,7 @@
 #include "tensor/kernels/cpu/index/index_list.h"
 #include "tensor/kernels/cpu/loops/small_operand.h"
 #include "tensor/kernels/cpu/reduce/column_math.h"
+#include "tensor/kernels/cpu/reduce/row_groups.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -41,6 +42,11 @@ template <class F> void write_scalars(const Operand& out, int64_t count, const F
   visit_floating(out.dtype, [&]<class T>() {
     const RowView view(out, out.rank(), out.rank());
     parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
+      if (view.outer.rank <= 1) {
+        const int64_t step = view.outer.rank > 0 ? view.outer.inner().in : 0;
+        for (int64_t i = begin; i < end; ++i) out.data<T>()[i * step] = convert<T>(value(i));
+        return;
+      }
       NestWalk walk(view.outer, begin);
       for (int64_t i = begin; i < end; ++i, walk.next()) out.data<T>()[walk.in()] = convert<T>(value(i));
     });
@@ -108,12 +114,94 @@ bool backward_in_columns(const SmallOperand<double>& scale, const RowView& rows,
   return true;
 }
 
+/// x as exponentials below the largest of each row, 0 past the ends; returns their sums.
+template <class C, int kParts>
+WEFT_SIMD RowDoubles exponentials(RowGroup<C, kParts>& x, const RowValues<C>& largest, int64_t length) {
+  x.each([&](int k, int p) { return x.kept(vmath::exp_below(x.rows[k][p] - largest[k]), p, length); });
+  return group_sum(x, adds_together<C>(length));
+}
+
+/// forward() of few classes, without smoothing.
+template <class T>
+bool forward_in_groups(const RowView& rows, const int64_t* targets, const ClassWeights& weights,
+                       const CrossEntropyRows& options, double* loss) {
+  using C = Compute<T>;
+  const int64_t classes = rows.length();
+  if (classes > kGroupedRow<C> || options.label_smoothing != 0) return false;
+  const auto run = [&]<int kParts, class Reader, class>(int64_t first, int64_t last) {
+    constexpr int64_t kRoom = kParts * simd::kLanes<C>;
+    Reader reader(rows, first, last);
+    for (int64_t i = first; i < last; i += kGroupRows) {
+      const int64_t held = std::min<int64_t>(kGroupRows, last - i);
+      RowGroup<C, kParts> z;
+      z.read(reader, held, classes);
+      C logits[kGroupRows * kRoom];
+      z.store(logits);
+      const RowValues<C> largest = group_max(z, classes);
+      double log_sums[kGroupRows];
+      simd::store<double>(log_sums, group_log<C>(exponentials(z, largest, classes)));
+      for (int64_t k = 0; k < held; ++k) {
+        const int64_t target = targets[i + k];
+        if (target == options.ignore_index) {
+          loss[i + k] = 0;
+          continue;
+        }
+        const double below = static_cast<double>(logits[k * kRoom + target]) - static_cast<double>(largest.values[k]);
+        loss[i + k] = weights[target] * (log_sums[k] - below);
+      }
+    }
+  };
+  for_group_ranges<T>(rows.count(), classes, run, rows);
+  return true;
+}
+
+/// backward() likewise.
+template <class T>
+bool backward_in_groups(const SmallOperand<double>& scale, const RowView& rows, const int64_t* targets,
+                        const ClassWeights& weights, const CrossEntropyRows& options, const RowView& to) {
+  using C = Compute<T>;
+  using Index = std::conditional_t<sizeof(C) == 8, int64_t, int32_t>;
+  const int64_t classes = rows.length();
+  if (classes > kGroupedRow<C> || options.label_smoothing != 0) return false;
+  const auto run = [&]<int kParts, class Reader, class Writer>(int64_t first, int64_t last) {
+    constexpr int kWidth = simd::kLanes<C>;
+    Reader reader(rows, first, last);
+    Writer writer(to, first, last);
+    simd::Vec<Index> lane{};
+    for (int l = 0; l < kWidth; ++l) lane[l] = static_cast<Index>(l);
+    for (int64_t i = first; i < last; i += kGroupRows) {
+      const int64_t held = std::min<int64_t>(kGroupRows, last - i);
+      RowGroup<C, kParts> z;
+      z.read(reader, held, classes);
+      double shares[kGroupRows] = {};
+      RowValues<Index> own;
+      for (int64_t k = 0; k < kGroupRows; ++k) {
+        const bool counts = k < held && targets[i + k] != options.ignore_index;
+        own.values[k] = counts ? static_cast<Index>(targets[i + k]) : Index(-1);
+        if (counts) shares[k] = scale[i + k] * weights[targets[i + k]];
+      }
+      const auto at_target = simd::load<double>(shares);
+      const RowDoubles sums = exponentials(z, group_max(z, classes), classes);
+      const RowValues<C> factor(at_target / sums), at(at_target);
+      z.each([&](int k, int p) {
+        const auto share = z.rows[k][p] * factor[k],
+                   here = lane + static_cast<Index>(p * kWidth) == own[k] ? at[k] : simd::Vec<C>{};
+        return vmath::select(own[k] >= 0, share - here, simd::Vec<C>{});  // what is ignored may be NaN
+      });
+      z.write(writer, held, classes);
+    }
+  };
+  for_group_ranges<T>(rows.count(), classes, run, rows, to);
+  return true;
+}
+
 template <class T>
 void forward(const Operand& logits, const int64_t* targets, const ClassWeights& weights,
              const CrossEntropyRows& options, double* loss) {
   using C = Compute<T>;
   const RowView rows(logits, kClassAxis);
   if (forward_in_columns<T>(rows, targets, weights, options, loss)) return;
+  if (forward_in_groups<T>(rows, targets, weights, options, loss)) return;
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   const auto run = [&]<class Reader, class>(int64_t begin, int64_t end) {
@@ -149,6 +237,7 @@ void backward(const SmallOperand<double>& scale, const Operand& logits, const in
   using C = Compute<T>;
   const RowView rows(logits, kClassAxis), to(dlogits, kClassAxis);
   if (backward_in_columns<T>(scale, rows, targets, weights, options, to)) return;
+  if (backward_in_groups<T>(scale, rows, targets, weights, options, to)) return;
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {

@@ -10,7 +10,7 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/small_operand.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
-#include "tensor/kernels/cpu/reduce/row_math.h"
+#include "tensor/kernels/cpu/reduce/row_groups.h"
 #include "tensor/kernels/cpu/rowwise/group_norm_pixels.h"
 #include "tensor/ops/window.h"
 
@@ -59,6 +59,83 @@ template <class F, class Many> void each_channel(const RowCut& cut, const F& f, 
   for (int64_t c = 0; c < cut.channels; ++c) f(c, c * cut.pixels);
 }
 
+/// The weights (biases) of channels for each element of an image's rows, which are short: `stride` from row to row.
+template <class C> class ElementValues {
+ public:
+  ElementValues(const RowCut& cut, const SmallOperand<double>& of_channel)
+      : stride_(ceil_div(cut.length(), simd::kLanes<C>) * simd::kLanes<C>), values_(cut.per_image * stride_) {
+    std::fill_n(values_.data(), cut.per_image * stride_, 0.0);
+    for (int64_t row = 0; row < cut.per_image; ++row)
+      for (int64_t j = 0; j < cut.length(); ++j)
+        values_.data()[row * stride_ + j] = of_channel[cut.channel(row) + j / cut.pixels];
+  }
+  /// Those of register `part` of a row, times `factor`.
+  WEFT_SIMD simd::Vec<C> at(int64_t row, int part, double factor = 1) const {
+    constexpr int kWidth = simd::kLanes<C>, N = kGroupRows;
+    const double* from = values_.data() + row * stride_ + part * kWidth;
+    const auto lanes = [&](int k) { return simd::convert_lanes<C, N>(simd::load<double>(from + k * N) * factor); };
+    if constexpr (kWidth == N)
+      return lanes(0);
+    else
+      return simd::join<C, N>(lanes(0), lanes(1));
+  }
+
+ private:
+  int64_t stride_;
+  Scratch<double> values_;
+};
+
+/// Whether a group is one short row.
+template <class C> bool in_groups(const RowCut& cut) {
+  return cut.per_group == 1 && cut.length() > 0 && cut.length() <= kGroupedRow<C>;
+}
+
+/// The numbers of a group's rows within their images.
+struct RowsOfImage {
+  RowsOfImage(int64_t first, int64_t per_image) : next_(first % per_image), per_image_(per_image) { advance(); }
+  void advance() {
+    for (int64_t& row : rows) {
+      row = next_;
+      if (++next_ == per_image_) next_ = 0;
+    }
+  }
+  int64_t rows[kGroupRows];
+
+ private:
+  int64_t next_, per_image_;
+};
+
+template <class T>
+[[gnu::noinline]] void forward_in_groups(const RowCut& cut, const RowView& in, const RowView& to,
+                                         const SmallOperand<double>& weight, const SmallOperand<double>& bias,
+                                         double eps, double* mean, double* rstd) {
+  using C = Compute<T>;
+  const int64_t length = cut.length();
+  const ElementValues<C> weights(cut, weight), biases(cut, bias);
+  const auto run = [&]<int kParts, class Reader, class Writer>(int64_t first, int64_t last) {
+    Reader reader(in, first, last);
+    Writer writer(to, first, last);
+    RowsOfImage of_image(first, cut.per_image);
+    for (int64_t i = first; i < last; i += kGroupRows, of_image.advance()) {
+      const int held = static_cast<int>(std::min<int64_t>(kGroupRows, last - i));
+      RowGroup<C, kParts> x;
+      x.read(reader, held, length);
+      const auto [means, squares] = group_moments(x, length, false);
+      const RowDoubles rstds = 1.0 / vmath::square_root(squares / static_cast<double>(length) + eps);
+      simd::store_part<double>(mean + i, means, held);
+      simd::store_part<double>(rstd + i, rstds, held);
+      const GroupCenter<C> centered(means);
+      const RowValues<double> r(rstds);
+      x.each([&](int k, int p) {
+        const int64_t row = of_image.rows[k];
+        return centered(k, x.rows[k][p]) * weights.at(row, p, r.values[k]) + biases.at(row, p);
+      });
+      x.write(writer, held, length);
+    }
+  };
+  for_group_ranges<T>(in.count(), length, run, in, to);
+}
+
 template <class T>
 void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weight, const SmallOperand<double>& bias,
              double eps, const Operand& y, double* mean, double* rstd) {
@@ -67,6 +144,7 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
   const RowView in = cut.view(x), to = cut.view(y);
   const int64_t length = cut.length(), rows = cut.per_group;
   const auto count = static_cast<double>(std::max<int64_t>(length * rows, 1));  // no values: 0, not NaN
+  if (in_groups<C>(cut)) return forward_in_groups<T>(cut, in, to, weight, bias, eps, mean, rstd);
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
     const RowRoom<T> room(length);
     for (int64_t at = begin; at < end; ++at) {
@@ -105,6 +183,70 @@ template <class T, class C> double centered_dot(const T* g, const T* x, int64_t 
                       [&](int64_t j, auto count) { return lanes_at(g + j, count) * centered(lanes_at(x + j, count)); });
 }
 
+/// The sums of each channel of a row.
+template <class C> void sum_channels(const RowCut& cut, const C* row, double* sums) {
+  for (int64_t c = 0; c < cut.channels; ++c) {
+    double sum = 0;
+    for (int64_t j = 0; j < cut.pixels; ++j) sum += static_cast<double>(row[c * cut.pixels + j]);
+    sums[c] = sum;
+  }
+}
+
+template <class T>
+[[gnu::noinline]] void backward_in_groups(const RowCut& cut, const RowView& g_rows, const RowView& x_rows,
+                                          const RowView& to, const SmallOperand<double>& weight,
+                                          const SmallOperand<double>& mean, const SmallOperand<double>& rstd, bool of_x,
+                                          double* sums, double* dots) {
+  using C = Compute<T>;
+  const int64_t length = cut.length(), channels = cut.channels;
+  const ElementValues<C> weights(cut, weight);
+  const auto run = [&]<int kParts, class Reader, class Writer>(int64_t first, int64_t last) {
+    constexpr int64_t kRoom = kParts * simd::kLanes<C>;
+    Reader g_reader(g_rows, first, last), x_reader(x_rows, first, last);
+    Writer writer(to, first, last);
+    RowsOfImage of_image(first, cut.per_image);
+    for (int64_t i = first; i < last; i += kGroupRows, of_image.advance()) {
+      const int held = static_cast<int>(std::min<int64_t>(kGroupRows, last - i));
+      RowGroup<C, kParts> g, x;
+      g.read(g_reader, held, length), x.read(x_reader, held, length);
+      const GroupCenter<C> centered(simd::load_part<double>(mean.data() + i, held));
+      const RowDoubles r = simd::load_part<double>(rstd.data() + i, held);
+      x.each([&](int k, int p) { return centered(k, x.rows[k][p]); });
+      const auto products = g.of([&](int k, int p) { return g.rows[k][p] * x.rows[k][p]; });
+      double level[kGroupRows] = {}, slope[kGroupRows] = {};  // the sums of g weight and of g weight (x - mean)
+      if (channels == 1) {
+        const bool together = adds_together<C>(length);
+        simd::store<double>(level, group_sum(g, together));
+        simd::store<double>(slope, group_sum(products, together));
+        for (int k = 0; k < held; ++k) {
+          sums[i + k] = level[k], dots[i + k] = slope[k];
+          level[k] *= weight[of_image.rows[k]], slope[k] *= weight[of_image.rows[k]];
+        }
+      } else {
+        C g_room[kGroupRows * kRoom], product_room[kGroupRows * kRoom];
+        g.store(g_room), products.store(product_room);
+        for (int k = 0; k < held; ++k) {
+          double *sum = sums + (i + k) * channels, *dot = dots + (i + k) * channels;
+          sum_channels(cut, g_room + k * kRoom, sum);
+          sum_channels(cut, product_room + k * kRoom, dot);
+          const double* w = weight.data() + cut.channel(of_image.rows[k]);
+          for (int64_t c = 0; c < channels; ++c) level[k] += w[c] * sum[c], slope[k] += w[c] * dot[c];
+        }
+      }
+      if (!of_x) continue;
+      const double count = static_cast<double>(length);
+      // r^2 alone may be too small for C.
+      const RowValues<C> a(r * simd::load<double>(level) / count), b(r * r * simd::load<double>(slope) / count), rc(r);
+      const RowValues<double> factor(r);
+      g.each([&](int k, int p) {
+        return g.rows[k][p] * weights.at(of_image.rows[k], p, factor.values[k]) - a[k] - x.rows[k][p] * rc[k] * b[k];
+      });
+      g.write(writer, held, length);
+    }
+  };
+  for_group_ranges<T>(x_rows.count(), length, run, g_rows, x_rows, to);
+}
+
 template <class T>
 void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOperand<double>& weight,
               const SmallOperand<double>& mean, const SmallOperand<double>& rstd, const Operand& dx, double* sums,
@@ -113,6 +255,8 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
   const RowCut cut(x, s);
   const RowView g_rows = cut.view(g), x_rows = cut.view(x), to = cut.view(dx.defined() ? dx : x);
   const int64_t rows = cut.per_group;
+  if (in_groups<C>(cut))
+    return backward_in_groups<T>(cut, g_rows, x_rows, to, weight, mean, rstd, dx.defined(), sums, dots);
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
     const RowRoom<T> room(cut.length());
     for (int64_t at = begin; at < end; ++at) {
@@ -213,11 +357,12 @@ void op::GroupNormBackward::cpu(const Operand& g, const Operand& x, const Operan
   double *weights = totals.data(), *biases = weights + s.channels;
   std::fill_n(totals.data(), 2 * s.channels, 0.0);
   for (int64_t n = 0; n < s.images; ++n)
-    for (int64_t c = 0; c < s.channels; ++c) {
-      const int64_t row = n * s.channels + c;
-      weights[c] += dots.data()[row] * rstds[n * s.groups + c / s.per_group()];
-      biases[c] += sums.data()[row];
-    }
+    for (int64_t group = 0, c = 0; group < s.groups; ++group)
+      for (const int64_t end = c + s.per_group(); c < end; ++c) {
+        const int64_t row = n * s.channels + c;
+        weights[c] += dots.data()[row] * rstds[n * s.groups + group];
+        biases[c] += sums.data()[row];
+      }
   if (wanted & 2) write_small(weights, dweight);
   if (wanted & 4) write_small(biases, dbias);
 }

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "tensor/kernels/cpu/loops/small_operand.h"
-#include "tensor/kernels/cpu/reduce/row_math.h"
+#include "tensor/kernels/cpu/reduce/row_groups.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -26,6 +26,19 @@ class RowScalars {
     if (view_) visit_floating(dtype_, [&]<class T>() { *at<T>(i) = convert<T>(value); });
   }
 
+  /// Of rows from `first` on.
+  void get(int64_t first, int64_t count, double* to) const {
+    visit_floating(dtype_, [&]<class T>() {
+      for (int64_t k = 0; k < count; ++k) to[k] = static_cast<double>(static_cast<Compute<T>>(*at<T>(first + k)));
+    });
+  }
+  void set(int64_t first, int64_t count, const double* from) const {
+    if (!view_) return;
+    visit_floating(dtype_, [&]<class T>() {
+      for (int64_t k = 0; k < count; ++k) *at<T>(first + k) = convert<T>(from[k]);
+    });
+  }
+
  private:
   template <class T> T* at(int64_t i) const {
     const Nest& rows = view_->outer;
@@ -36,6 +49,42 @@ class RowScalars {
   DType dtype_{};
 };
 
+/// forward() of short rows.
+template <class T>
+void forward_in_groups(const RowView& in, const RowView& to, const SmallOperand<Compute<T>>& w,
+                       const SmallOperand<Compute<T>>& b, double eps, bool rms, const RowScalars& means,
+                       const RowScalars& rstds) {
+  using C = Compute<T>;
+  const int64_t length = in.length();
+  const auto run = [&]<int kParts, class Reader, class Writer>(int64_t first, int64_t last) {
+    using Group = RowGroup<C, kParts>;
+    Reader reader(in, first, last);
+    Writer writer(to, first, last);
+    simd::Vec<C> weight[kParts], bias[kParts];
+    Group::load(w.data(), length, weight), Group::load(b.data(), length, bias);
+    for (int64_t i = first; i < last; i += kGroupRows) {
+      const int64_t held = std::min<int64_t>(kGroupRows, last - i);
+      Group rows;
+      rows.read(reader, held, length);
+      const auto [mean, squares] = group_moments(rows, length, rms);
+      const RowDoubles rstd = 1.0 / vmath::square_root(squares / static_cast<double>(length) + eps);
+      means.set(i, held, reinterpret_cast<const double*>(&mean));
+      rstds.set(i, held, reinterpret_cast<const double*>(&rstd));
+      const RowValues<C> scale(rstd);
+      if (!rms) {
+        const GroupCenter<C> centered(mean);
+        rows.each([&](int k, int p) { return centered(k, rows.rows[k][p]); });
+      }
+      rows.each([&](int k, int p) {
+        const auto unit = rows.rows[k][p] * scale[k];
+        return unit * weight[p] + bias[p];
+      });
+      rows.write(writer, held, length);
+    }
+  };
+  for_group_ranges<T>(in.count(), length, run, in, to);
+}
+
 template <class T>
 void forward(const Operand& x, int64_t axes, const Operand& weight, const Operand& bias, double eps, bool rms,
              const Operand& y, const Operand& mean, const Operand& rstd) {
@@ -45,6 +94,7 @@ void forward(const Operand& x, int64_t axes, const Operand& weight, const Operan
   const int64_t length = in.length();
   const SmallOperand<C> w(weight, length, C(1)), b(bias, length, C(0));
   const RowScalars means(mean, first), rstds(rstd, first);
+  if (length > 0 && length <= kGroupedRow<C>) return forward_in_groups<T>(in, to, w, b, eps, rms, means, rstds);
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
     Reader reader(in, begin, end);
     Writer writer(to, begin, end);
@@ -133,6 +183,77 @@ void row_gradient(const T* g, const T* x, const C* w, int64_t n, C mean, C rstd,
   });
 }
 
+/// Sums of the parameters' gradients over a block of short rows, as ParameterSums: 8 rows are added in C.
+template <class C, int kParts> class GroupSums {
+ public:
+  WEFT_SIMD void add(const RowGroup<C, kParts>& weight, const RowGroup<C, kParts>& bias) {
+#pragma GCC unroll 8
+    for (int k = 0; k < kGroupRows; ++k)
+      for (int p = 0; p < kParts; ++p) stage_[0][p] += weight.rows[k][p], stage_[1][p] += bias.rows[k][p];
+    rows_ += kGroupRows;
+    if (rows_ % 8 == 0) flush();
+  }
+  /// sums[0, n) is for weight, sums[n, 2 n) for bias.
+  void put(int64_t n, double* sums) {
+    flush();
+    for (int64_t j = 0; j < n; ++j) sums[j] = sums_[0][j], sums[n + j] = sums_[1][j];
+  }
+
+ private:
+  static constexpr int kWidth = simd::kLanes<C>;
+  WEFT_SIMD void flush() {
+    for (int of = 0; of < 2; ++of)
+      for (int p = 0; p < kParts; ++p) {
+        RowDoubles parts[kWidth / kGroupRows];
+        load_registers<double>(parts, sums_[of] + p * kWidth);
+        detail::accumulate<SumOp<C>>(parts, stage_[of][p]);
+        store_registers<double>(sums_[of] + p * kWidth, parts);
+        stage_[of][p] = simd::Vec<C>{};
+      }
+  }
+  simd::Vec<C> stage_[2][kParts] = {};
+  double sums_[2][kParts * kWidth] = {};
+  int rows_ = 0;
+};
+
+/// backward() of short rows, in blocks of `group`.
+template <class T>
+void backward_in_groups(const RowView& g, const RowView& x, const RowView& to, bool rms,
+                        const SmallOperand<Compute<T>>& w, const RowScalars& means, const RowScalars& rstds, bool of_x,
+                        int64_t group, double* sums) {
+  using C = Compute<T>;
+  const int64_t length = x.length(), rows = x.count();
+  const double count = static_cast<double>(length);
+  const auto run = [&]<int kParts, class Reader, class Writer>(int64_t from, int64_t until) {
+    using Group = RowGroup<C, kParts>;
+    Reader g_reader(g, from, until), x_reader(x, from, until);
+    Writer writer(to, from, until);
+    simd::Vec<C> weight[kParts];
+    Group::load(w.data(), length, weight);
+    GroupSums<C, kParts> parameters;
+    for (int64_t i = from; i < until; i += kGroupRows) {
+      const int64_t held = std::min<int64_t>(kGroupRows, until - i);
+      double mean[kGroupRows] = {}, rstd[kGroupRows] = {};
+      if (!rms) means.get(i, held, mean);
+      rstds.get(i, held, rstd);
+      const RowValues<C> m(simd::load<double>(mean)), r(simd::load<double>(rstd));
+      Group grad, unit;
+      grad.read(g_reader, held, length), unit.read(x_reader, held, length);
+      unit.each([&](int k, int p) { return (unit.rows[k][p] - m[k]) * r[k]; });
+      const auto scaled = Group::of([&](int k, int p) { return grad.rows[k][p] * unit.rows[k][p]; });
+      if (sums != nullptr) parameters.add(scaled, grad);
+      if (!of_x) continue;
+      const auto h = Group::of([&](int k, int p) { return grad.rows[k][p] * weight[p]; });
+      const auto dots = Group::of([&](int k, int p) { return scaled.rows[k][p] * weight[p]; });
+      const RowValues<C> a(rms ? RowDoubles{} : group_sum(h, true) / count), b(group_sum(dots, true) / count);
+      grad.each([&](int k, int p) { return ((h.rows[k][p] - a[k]) - unit.rows[k][p] * b[k]) * r[k]; });
+      grad.write(writer, held, length);
+    }
+    if (sums != nullptr) parameters.put(length, sums + from / group * 2 * length);
+  };
+  for_group_blocks<T>(rows, group, length, run, g, x, to);
+}
+
 template <class T>
 void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const Operand& weight, const Operand& mean,
               const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) {
@@ -148,6 +269,10 @@ void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const 
   const int64_t width = 2 * length;
   const Scratch<double> sums(parameters ? std::max<int64_t>(blocks, 1) * width : 0);
   if (parameters) std::fill_n(sums.data(), std::max<int64_t>(blocks, 1) * width, 0.0);
+  const bool short_rows = length > 0 && length <= kGroupedRow<C>;
+  if (short_rows)
+    backward_in_groups<T>(g_rows, x_rows, to, rms, w, means, rstds, dx.defined(), group,
+                          parameters ? sums.data() : nullptr);
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
     const RowRoom<T> room(length);
     for (int64_t block = begin; block < end; ++block) {
@@ -170,7 +295,7 @@ void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const 
       }
     }
   };
-  for_row_ranges<T>(blocks, std::max<int64_t>(1, row_grain(length) / group), run, g_rows, x_rows, to);
+  if (!short_rows) for_row_ranges<T>(blocks, std::max<int64_t>(1, row_grain(length) / group), run, g_rows, x_rows, to);
   if (!parameters) return;
   combine_tree<OnePass<SumOp<double>>>(sums.data(), blocks, width);
   if (dweight.defined()) write_small(sums.data(), dweight);

@@ -3,17 +3,18 @@
 #include <cmath>
 
 #include "tensor/kernels/cpu/reduce/column_math.h"
+#include "tensor/kernels/cpu/reduce/row_groups.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-/// Fewer rows than this are not worth a transposition.
-constexpr int64_t kFewestNarrow = 4;
-
-/// On all rows along `axis`: by_columns(columns of each input..., columns of out) where they are interleaved or are
-/// narrow, else by_row(each input's row..., lanes of out's row, length).
-template <class T, class ByColumns, class ByRow, class... In>
-void map_rows(int64_t axis, const Operand& out, const ByColumns& by_columns, const ByRow& by_row, const In&... in) {
+/// On all rows along `axis`: by_columns(columns of each input..., columns of out) where they are interleaved,
+/// by_group(length, group of each input's rows...) where they are short, the result in place of the first, else
+/// by_row(each input's row..., lanes of out's row, length).
+template <class T, class ByColumns, class ByGroup, class ByRow, class... In>
+void map_rows(int64_t axis, const Operand& out, const ByColumns& by_columns, const ByGroup& by_group,
+              const ByRow& by_row, const In&... in) {
+  using C = Compute<T>;
   const RowView to(out, axis, out);
   const int64_t length = to.length(), count = to.count();
   if (length == 0) return;
@@ -23,7 +24,23 @@ void map_rows(int64_t axis, const Operand& out, const ByColumns& by_columns, con
         using Block = Columns<T, decltype(lanes)>;
         by_columns(Block(views, row, lanes)..., Block(to, row, lanes));
       });
-    if (length <= kNarrowRow<Compute<T>> && count >= kFewestNarrow) return for_narrow_rows<T>(to, by_columns, views...);
+    if (length <= kGroupedRow<C>) {
+      const auto run = [&]<int kParts, class Reader, class Writer>(int64_t first, int64_t last) {
+        Reader readers[] = {Reader(views, first, last)...};
+        Writer writer(to, first, last);
+        for (int64_t i = first; i < last; i += kGroupRows) {
+          const int64_t held = std::min<int64_t>(kGroupRows, last - i);
+          [&]<size_t... k>(std::index_sequence<k...>) __attribute__((always_inline)) {
+            RowGroup<C, kParts> groups[] = {(static_cast<void>(in), RowGroup<C, kParts>{})...};
+            (groups[k].read(readers[k], held, length), ...);
+            by_group(length, groups[k]...);
+            groups[0].write(writer, held, length);
+          }
+          (std::make_index_sequence<sizeof...(In)>());
+        }
+      };
+      return for_group_ranges<T>(count, length, run, to, views...);
+    }
     const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
       Reader readers[] = {Reader(views, begin, end)...};
       Writer writer(to, begin, end);
@@ -87,6 +104,46 @@ struct LogSoftmaxBackwardOfColumns {
   }
 };
 
+/// x = x - max of each row; exponentials of that, 0 past the ends.
+template <class C, int kParts> WEFT_SIMD RowGroup<C, kParts> group_exp(int64_t length, RowGroup<C, kParts>& x) {
+  const RowValues<C> largest = group_max(x, length);
+  x.each([&](int k, int p) { return x.rows[k][p] - largest[k]; });
+  return x.of([&](int k, int p) { return x.kept(vmath::exp_below(x.rows[k][p]), p, length); });
+}
+
+struct SoftmaxOfGroup {
+  template <class C, int kParts> WEFT_SIMD void operator()(int64_t length, RowGroup<C, kParts>& x) const {
+    const auto e = group_exp(length, x);
+    const RowValues<C> scale(1.0 / group_sum(e, adds_together<C>(length)));
+    x.each([&](int k, int p) { return e.rows[k][p] * scale[k]; });
+  }
+};
+
+struct LogSoftmaxOfGroup {
+  template <class C, int kParts> WEFT_SIMD void operator()(int64_t length, RowGroup<C, kParts>& x) const {
+    const auto e = group_exp(length, x);
+    const RowValues<C> log_sum(group_log<C>(group_sum(e, adds_together<C>(length))));
+    x.each([&](int k, int p) { return x.rows[k][p] - log_sum[k]; });
+  }
+};
+
+struct SoftmaxBackwardOfGroup {
+  template <class C, int kParts>
+  WEFT_SIMD void operator()(int64_t length, RowGroup<C, kParts>& g, const RowGroup<C, kParts>& y) const {
+    const auto products = g.of([&](int k, int p) { return g.rows[k][p] * y.rows[k][p]; });
+    const RowValues<C> dot(group_sum(products, adds_together<C>(length)));
+    g.each([&](int k, int p) { return y.rows[k][p] * (g.rows[k][p] - dot[k]); });
+  }
+};
+
+struct LogSoftmaxBackwardOfGroup {
+  template <class C, int kParts>
+  WEFT_SIMD void operator()(int64_t length, RowGroup<C, kParts>& g, const RowGroup<C, kParts>& y) const {
+    const RowValues<C> total(group_sum(g, adds_together<C>(length)));
+    g.each([&](int k, int p) { return g.rows[k][p] - vmath::exp(y.rows[k][p]) * total[k]; });
+  }
+};
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -100,7 +157,7 @@ void op::Softmax::cpu(const Operand& x, const Operand& out) const {
     const C scale = static_cast<C>(1.0 / row_exp_to(in, n, row_max(in, n), y));
     for_lanes<C>(n, [&](int64_t j, auto count) { put_lanes(y + j, lanes_at(y + j, count) * scale, count); });
   };
-  visit_floating(x.dtype, [&]<class T>() { map_rows<T>(axis, out, SoftmaxOfColumns{}, by_row, x); });
+  visit_floating(x.dtype, [&]<class T>() { map_rows<T>(axis, out, SoftmaxOfColumns{}, SoftmaxOfGroup{}, by_row, x); });
 }
 
 /// (x - max) - log(sum(exp(x - max))): exact for far-apart logits, never above 0.
@@ -114,7 +171,8 @@ void op::LogSoftmax::cpu(const Operand& x, const Operand& out) const {
     const C log_sum = static_cast<C>(std::log(sum));
     for_lanes<C>(n, [&](int64_t j, auto count) { put_lanes(y + j, lanes_at(y + j, count) - log_sum, count); });
   };
-  visit_floating(x.dtype, [&]<class T>() { map_rows<T>(axis, out, LogSoftmaxOfColumns{}, by_row, x); });
+  visit_floating(x.dtype,
+                 [&]<class T>() { map_rows<T>(axis, out, LogSoftmaxOfColumns{}, LogSoftmaxOfGroup{}, by_row, x); });
 }
 
 void op::SoftmaxBackward::cpu(const Operand& g, const Operand& y, const Operand& out) const {
@@ -125,7 +183,9 @@ void op::SoftmaxBackward::cpu(const Operand& g, const Operand& y, const Operand&
       put_lanes(dx + j, lanes_at(prob + j, count) * (lanes_at(grad + j, count) - dot), count);
     });
   };
-  visit_floating(g.dtype, [&]<class T>() { map_rows<T>(axis, out, SoftmaxBackwardOfColumns{}, by_row, g, y); });
+  visit_floating(g.dtype, [&]<class T>() {
+    map_rows<T>(axis, out, SoftmaxBackwardOfColumns{}, SoftmaxBackwardOfGroup{}, by_row, g, y);
+  });
 }
 
 void op::LogSoftmaxBackward::cpu(const Operand& g, const Operand& y, const Operand& out) const {
@@ -137,7 +197,9 @@ void op::LogSoftmaxBackward::cpu(const Operand& g, const Operand& y, const Opera
       put_lanes(dx + j, lanes_at(grad + j, count) - p * total, count);
     });
   };
-  visit_floating(g.dtype, [&]<class T>() { map_rows<T>(axis, out, LogSoftmaxBackwardOfColumns{}, by_row, g, y); });
+  visit_floating(g.dtype, [&]<class T>() {
+    map_rows<T>(axis, out, LogSoftmaxBackwardOfColumns{}, LogSoftmaxBackwardOfGroup{}, by_row, g, y);
+  });
 }
 
 }  // namespace weft
