@@ -2,6 +2,7 @@
 #include "tensor/ops/scatter.h"
 
 #include <atomic>
+#include <cstddef>
 #include <mutex>
 #include <type_traits>
 
@@ -18,21 +19,24 @@ struct Adding {
   auto operator()(auto element, auto value) const { return wrapping_add(element, value); }
 };
 
-/// scatter_rows(), or scatter_slices() where the index names slices, in a copy of `into` of type Compute<T>.
-template <class T, class F>
-void scatter_widened(const Operand& src, const Operand& index, const SliceIndex& list, int64_t axis,
-                     const Operand& into, const F& f) {
-  const Scratch<Compute<T>> src_values(src.numel()), into_values(into.numel());
+/// scatter_slices() where the index names slices, scatter_rows() where not.
+void scatter_any(const Operand& src, const Operand& index, const SliceIndex& slices, int64_t axis, const Operand& into,
+                 const ScatterLoops& loops, const RowStart& start = {}) {
+  if (slices.names_slices(index))
+    scatter_slices(src, slices.list, slice_layout(index, axis, slices.first, into, src), into, loops);
+  else
+    scatter_rows(src, slices.list, axis, into, loops, start);
+}
+
+/// The same in f32, in a copy of `into`.
+void scatter_widened(const Operand& src, const Operand& index, const SliceIndex& slices, int64_t axis,
+                     const Operand& into, const ScatterLoops& loops) {
+  const Scratch<float> src_values(src.numel()), into_values(into.numel());
   const View src_view = View::contiguous(src.shape()), into_view = View::contiguous(into.shape());
-  const DType dtype = dtype_of<Compute<T>>;
-  const Operand wide_src{src_values.data(), &src_view, dtype}, wide_into{into_values.data(), &into_view, dtype};
+  const Operand wide_src{src_values.data(), &src_view, f32}, wide_into{into_values.data(), &into_view, f32};
   copy(src, wide_src);
   copy(into, wide_into);
-  if (list.names_slices(index))
-    scatter_slices<Compute<T>>(wide_src, list.list, slice_layout(index, axis, list.first, wide_into, wide_src),
-                               wide_into, f);
-  else
-    scatter_rows<Compute<T>>(wide_src, list.list, axis, wide_into, f);
+  scatter_any(wide_src, index, slices, axis, wide_into, loops);
   copy(wide_into, into);
 }
 
@@ -141,43 +145,71 @@ bool is_one_each(const Operand& src, const Operand& index, const SliceIndex& lis
   return axis == src.rank() - 1 && src.size(axis) == 1 && !list.names_slices(index);
 }
 
-/// into[.., list[i]] = f(into[.., list[i]], src[i]), computed in A, where it is one element each. False: an index is
-/// bad.
-template <class T, class A, class F>
-bool scatter_one_each(const Operand& src, const IndexList& list, const Operand& into, const F& f) {
-  const int64_t last = into.rank() - 1, size = into.size(last), step = into.stride(last);
+/// Elements of rows that lie along memory, one of each row, and the values that are combined with them.
+struct OneEach {
+  void* elements;
+  int64_t between, size, step;  // of rows
+  const void* values;
+  int64_t value_step;
+  const int64_t* index;
+  int64_t count;
+};
+
+/// element = f(element, value), computed in A. False: an index is bad.
+template <class T, class A, class F> bool combine_one_each(const OneEach& each) {
+  T* const elements = static_cast<T*>(each.elements);
+  const T* const values = static_cast<const T*>(each.values);
+  const int64_t* const index = each.index;
+  const int64_t between = each.between, size = each.size, step = each.step, value_step = each.value_step;
+  for (int64_t k = 0, count = each.count; k < count; ++k) {
+    const int64_t at = index[k];
+    if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size)) return false;
+    T& element = elements[k * between + at * step];
+    element = static_cast<T>(F{}(static_cast<A>(element), static_cast<A>(values[k * value_step])));
+  }
+  return true;
+}
+
+/// The same for all of into[.., list[i]] and src[i], where it is one element each.
+bool scatter_one_each(const Operand& src, const IndexList& list, const Operand& into, bool (*combine)(const OneEach&)) {
+  const int64_t last = into.rank() - 1, bytes = static_cast<int64_t>(size_of(into.dtype));
   const Nest rows = rows_of(src, last, into), outer = rows.outer();
   const NestAxis run = rows.rank > 0 ? rows.inner() : NestAxis{1, 0, 0};
-  const T* const from = src.data<T>();
-  T* const to = into.data<T>();
+  const std::byte* const from = static_cast<std::byte*>(src.base) + src.view->offset() * bytes;
+  std::byte* const to = static_cast<std::byte*>(into.base) + into.view->offset() * bytes;
   std::atomic<bool> bad = false;
-  parallel_for(list.count(), kIndexGrain, [&, from, to, size, step](int64_t begin, int64_t end) {
+  parallel_for(list.count(), kIndexGrain, [&](int64_t begin, int64_t end) {
     NestWalk walk(outer, begin / run.size);
-    for (int64_t i = begin; i < end; walk.next()) {
-      const int64_t first = i % run.size, count = std::min(run.size - first, end - i), in = run.in, out = run.out;
-      const int64_t* const indices = list.data() + i;
-      const T* const values = from + walk.in() + first * in;
-      T* const elements = to + walk.out() + first * out;
-      for (int64_t k = 0; k < count; ++k) {
-        const int64_t at = indices[k];
-        if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size)) return bad.store(true);
-        T& element = elements[k * out + at * step];
-        element = static_cast<T>(f(static_cast<A>(element), static_cast<A>(values[k * in])));
-      }
-      i += count;
+    OneEach some{nullptr, run.out, into.size(last), into.stride(last), nullptr, run.in, nullptr, 0};
+    for (int64_t i = begin; i < end; i += some.count, walk.next()) {
+      const int64_t first = i % run.size;
+      some.count = std::min(run.size - first, end - i);
+      some.index = list.data() + i;
+      some.values = from + (walk.in() + first * run.in) * bytes;
+      some.elements = to + (walk.out() + first * run.out) * bytes;
+      if (!combine(some)) return bad.store(true);
     }
   });
   return !bad;
 }
 
-/// out = x, unless the op writes in place; then `f` along the rows of `axis`, computed in Compute<T> or in T.
-template <class T, bool kWiden, class F>
+/// How values are combined: by loops of the type that is computed in, and whether that is wider than the elements'.
+struct Combination {
+  ScatterLoops loops;
+  bool widens;
+  bool (*one_each)(const OneEach&);
+};
+template <class T, class F> Combination combination_of(const F&) {
+  return {ScatterOf<Compute<T>, F>::kLoops, is_half<T>, &combine_one_each<T, Compute<T>, F>};
+}
+
+/// out = x, unless the op writes in place; then what is combined along the rows of `axis`.
 void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis,
-             const Operand& out_any, const F& f) {
+             const Operand& out_any, const Combination& combination) {
   const AtLeastOneAxis x(x_any), src(src_any), index(index_any), out(out_any);
   const SliceIndex list(index.operand, axis);
-  const bool in_place = x_any.base == out_any.base, slices = list.names_slices(index.operand);
-  RowStart start{.checks = !in_place && !kWiden && !slices};
+  const bool in_place = x_any.base == out_any.base, widens = combination.widens;
+  RowStart start{.checks = !in_place && !widens && !list.names_slices(index.operand)};
   if (!start.checks) list.list.check(out.operand.size(axis));
   const bool one_each = is_one_each(src.operand, index.operand, list, axis);
   if (start.checks && !one_each && starts_rows(src.operand, axis, out.operand))
@@ -185,23 +217,19 @@ void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_
   else if (!in_place)
     copy(x_any, out_any);
   if (one_each) {
-    using A = std::conditional_t<kWiden, Compute<T>, T>;
-    if (!scatter_one_each<T, A>(src.operand, list.list, out.operand, f)) list.list.check(out.operand.size(axis));
-    return;
+    if (!scatter_one_each(src.operand, list.list, out.operand, combination.one_each))
+      list.list.check(out.operand.size(axis));
+  } else if (widens) {
+    scatter_widened(src.operand, index.operand, list, axis, out.operand, combination.loops);
+  } else {
+    scatter_any(src.operand, index.operand, list, axis, out.operand, combination.loops, start);
   }
-  if constexpr (kWiden)
-    scatter_widened<T>(src.operand, index.operand, list, axis, out.operand, f);
-  else if (slices)
-    scatter_slices<T>(src.operand, list.list, slice_layout(index.operand, axis, list.first, out.operand, src.operand),
-                      out.operand, f);
-  else
-    scatter_rows<T>(src.operand, list.list, axis, out.operand, f, start);
 }
 
 template <class F>
 void scatter_numbers(const Operand& x, const Operand& index, const Operand& src, int64_t axis, const Operand& out,
                      const F& f) {
-  visit_number(x.dtype, [&]<class T>() { scatter<T, is_half<T>>(x, index, src, axis, out, f); });
+  visit_number(x.dtype, [&]<class T>() { scatter(x, index, src, axis, out, combination_of<T>(f)); });
 }
 
 }  // namespace
@@ -224,7 +252,9 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
     fill(into, 0);
     const auto sum_with_zero = []<class T>(T, T value) { return value + 0; };
     bool good = true;
-    visit_number(src.dtype, [&]<class T>() { good = scatter_one_each<T, T>(src, list, into, sum_with_zero); });
+    visit_number(src.dtype, [&]<class T>() {
+      good = scatter_one_each(src, list, into, &combine_one_each<T, T, decltype(sum_with_zero)>);
+    });
     if (!good) list.check(into.size(axis));
     return;
   }
@@ -233,19 +263,15 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
   const RowStart start{.zeros = checks && starts_rows(src, axis, into), .checks = checks};
   if (!start.zeros) fill(into, 0);
   visit_number(src.dtype, [&]<class T>() {
-    if constexpr (is_half<T>) {
-      scatter_widened<T>(src, index, slices, axis, into, Adding{});
-    } else if (slices.names_slices(index)) {
-      scatter_slices<T>(src, list, slice_layout(index, axis, slices.first, into, src), into, Adding{});
-    } else {
-      scatter_rows<T>(src, list, axis, into, Adding{}, start);
-    }
+    const ScatterLoops& loops = ScatterOf<Compute<T>, Adding>::kLoops;
+    is_half<T> ? scatter_widened(src, index, slices, axis, into, loops)
+               : scatter_any(src, index, slices, axis, into, loops, start);
   });
 }
 
 void op::Scatter::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  visit_size(x.dtype,
-             [&]<class T>() { scatter<T, false>(x, index, src, axis, out, [](T, T value) { return value; }); });
+  const auto replace = []<class T>(T, T value) { return value; };
+  visit_size(x.dtype, [&]<class T>() { scatter(x, index, src, axis, out, combination_of<T>(replace)); });
 }
 
 void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {

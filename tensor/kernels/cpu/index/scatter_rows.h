@@ -1,12 +1,9 @@
-// The loops of scatter: values combined with elements of rows, or of slices, that an index names.
+// The loops of scatter: values combined with elements of rows, or of slices, that an index names. What walks over rows
+// and slices is compiled once (scatter_rows.cc); the innermost loops for each type and reduction.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <cstdlib>
-
 #include "tensor/kernels/cpu/index/slice_index.h"
-#include "tensor/runtime/parallel.h"
+#include "tensor/kernels/cpu/loops/nest.h"
 
 namespace weft::kernels::cpu {
 
@@ -20,142 +17,114 @@ struct RowStart {
 };
 
 /// Whether scatter_rows() can begin each row of `into`: they lie along the last axis, and src has all of them.
-inline bool starts_rows(const Operand& src, int64_t axis, const Operand& into) {
-  if (axis != src.rank() - 1 || src.size(axis) == 0) return false;
-  for (int64_t i = 0; i < axis; ++i) {
-    const bool across = into.size(i) > 1 && std::abs(into.stride(i)) < std::abs(into.stride(axis));
-    if (src.size(i) != into.size(i) || across) return false;
-  }
-  return true;
-}
+bool starts_rows(const Operand& src, int64_t axis, const Operand& into);
 
 /// All axes but one: in of src, out of into.
-inline Nest rows_of(const Operand& src, int64_t axis, const Operand& into) {
-  Nest rows;
-  for (int64_t i = 0; i < src.rank(); ++i)
-    if (i != axis) rows.push({src.size(i), src.stride(i), into.stride(i)});
-  return rows;
-}
+Nest rows_of(const Operand& src, int64_t axis, const Operand& into);
 
-/// A row, and the values that are combined with its elements at `index`.
-template <class T> struct ScatterRow {
-  T* elements;
-  int64_t size, step;
-  const T* values;
-  int64_t value_step;
-  const int64_t* index;
-  int64_t length;
-
-  void begin(const T* from, int64_t from_step) const {
-    for (int64_t k = 0; k < size; ++k) elements[k * step] = from == nullptr ? T(0) : from[k * from_step];
-  }
-  template <class F> void combine(const F& f) const {
-    const auto each = [&](int64_t to_step, int64_t from_step) __attribute__((always_inline)) {
-      for (int64_t j = 0; j < length; ++j) {
-        T& element = elements[index[j] * to_step];
-        element = static_cast<T>(f(element, values[j * from_step]));
-      }
-    };
-    step == 1 && value_step == 1 ? each(1, 1) : each(step, value_step);
-  }
+/// Where the values of some rows, and the elements that they are for, begin.
+struct RowGroup {
+  static constexpr int64_t kMost = 128;
+  int64_t in[kMost], out[kMost];
 };
 
-/// Lines [begin, end) whose indices follow each other; false where an index is bad.
-template <class T, class F>
-bool scatter_whole_rows(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
-                        const RowStart& start, int64_t begin, int64_t end) {
-  const Nest rows = rows_of(src, axis, into), starts = rows_of(start.x != nullptr ? *start.x : into, axis, into);
-  NestWalk walk(rows, begin), start_walk(starts, begin);
-  ScatterRow<T> row{nullptr, into.size(axis), into.stride(axis), nullptr, src.stride(axis), nullptr, src.size(axis)};
-  for (int64_t i = begin; i < end; ++i, walk.next(), start_walk.next()) {
-    row.index = list.data() + i * row.length;
-    row.values = src.data<T>() + walk.in();
-    row.elements = into.data<T>() + walk.out();
-    if (start.checks && !IndexList::all_below(row.index, row.length, row.size)) return false;
-    if (start.x != nullptr)
-      row.begin(start.x->template data<T>() + start_walk.in(), start.x->stride(axis));
-    else if (start.zeros)
-      row.begin(nullptr, 0);
-    row.combine(f);
+/// Whole rows, whose indices follow each other, and how their elements begin. Steps count elements, as below.
+struct WholeRows {
+  void* elements;
+  int64_t size, step;
+  const void* values;
+  int64_t length, value_step;
+  /// Rows of contiguous elements and values lie so far apart; only the first row of a group is in it. Else 0.
+  int64_t elements_apart, values_apart;
+  bool begins;  // elements are first those of `start`, or zeros where it is null
+  const void* start;
+  int64_t start_step;
+  int64_t starts[RowGroup::kMost];
+};
+
+/// `count` rows that lie `apart` in the list: element j of each is combined before element j + 1 of any.
+struct RowBand {
+  void* elements;
+  int64_t step;
+  const void* values;
+  int64_t value_step;
+  int64_t apart, count;
+};
+
+/// The innermost loops, and how many bytes an element has.
+struct ScatterLoops {
+  int64_t bytes;
+  /// Each value of `count` rows with the element that the index names.
+  void (*rows)(const WholeRows& rows, const RowGroup& group, const int64_t* index, int64_t count);
+  /// Values [first, end) of each row with the elements that the index of value `first` and what follows name.
+  void (*band)(const RowBand& band, const RowGroup& group, const int64_t* index, int64_t first, int64_t end);
+  /// Each of `count` values with an element.
+  void (*run)(void* elements, int64_t step, int64_t count, const void* values, int64_t value_step);
+};
+
+/// Those of elements of T and a functor without state: element = f(element, value).
+template <class T, class F> class ScatterOf {
+  static void begin(T* to, int64_t step, int64_t size, const T* from, int64_t from_step) {
+    for (int64_t k = 0; k < size; ++k) to[k * step] = from == nullptr ? T(0) : from[k * from_step];
   }
-  return true;
-}
+  static void even_rows(const WholeRows& rows, const RowGroup& group, const int64_t* index, int64_t count) {
+    // Copies: a byte that is written may be any variable's.
+    T* to = static_cast<T*>(rows.elements) + group.out[0];
+    const T* from = static_cast<const T*>(rows.values) + group.in[0];
+    const int64_t length = rows.length, to_apart = rows.elements_apart, from_apart = rows.values_apart;
+    for (int64_t k = 0; k < count; ++k, to += to_apart, from += from_apart, index += length)
+      for (int64_t j = 0; j < length; ++j) to[index[j]] = static_cast<T>(F{}(to[index[j]], from[j]));
+  }
+  static void rows(const WholeRows& rows, const RowGroup& group, const int64_t* index, int64_t count) {
+    const int64_t length = rows.length;
+    if (rows.elements_apart != 0) return even_rows(rows, group, index, count);
+    for (int64_t k = 0; k < count; ++k, index += length) {
+      T* const to = static_cast<T*>(rows.elements) + group.out[k];
+      const T* const from = static_cast<const T*>(rows.values) + group.in[k];
+      const T* const start = static_cast<const T*>(rows.start);
+      if (rows.begins)
+        begin(to, rows.step, rows.size, start == nullptr ? start : start + rows.starts[k], rows.start_step);
+      const auto each = [=](int64_t to_step, int64_t from_step) __attribute__((always_inline)) {
+        for (int64_t j = 0; j < length; ++j) {
+          T& element = to[index[j] * to_step];
+          element = static_cast<T>(F{}(element, from[j * from_step]));
+        }
+      };
+      rows.step == 1 && rows.value_step == 1 ? each(1, 1) : each(rows.step, rows.value_step);
+    }
+  }
+  static void band(const RowBand& band, const RowGroup& group, const int64_t* index, int64_t first, int64_t end) {
+    // Copies: a byte that is written may be any variable's.
+    T* const elements = static_cast<T*>(band.elements);
+    const int64_t step = band.step, value_step = band.value_step, apart = band.apart, count = band.count;
+    for (int64_t j = first; j < end; ++j, index += apart) {
+      const T* const values = static_cast<const T*>(band.values) + j * value_step;
+      for (int64_t k = 0; k < count; ++k) {
+        T& element = elements[group.out[k] + index[k] * step];
+        element = static_cast<T>(F{}(element, values[group.in[k]]));
+      }
+    }
+  }
+  static void run(void* elements, int64_t step, int64_t count, const void* values, int64_t value_step) {
+    const auto each = [=](T * to, const T* from, int64_t in, int64_t out) __attribute__((always_inline)) {
+      for (int64_t j = 0; j < count; ++j) to[j * in] = static_cast<T>(F{}(to[j * in], from[j * out]));
+    };
+    T* const to = static_cast<T*>(elements);
+    const T* const from = static_cast<const T*>(values);
+    step == 1 && value_step == 1 ? each(to, from, 1, 1) : each(to, from, step, value_step);
+  }
+
+ public:
+  static constexpr ScatterLoops kLoops{sizeof(T), &rows, &band, &run};
+};
 
 /// element = f(element, value) along rows of `axis`. No value leaves its row, so rows may go to any thread.
-template <class T, class F>
-void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
-                  const RowStart& start = {}) {
-  T* to = into.data<T>();
-  const T* from = src.data<T>();
-  const Nest rows = rows_of(src, axis, into);
-  int64_t list_stride = 1;
-  for (int64_t i = axis + 1; i < src.rank(); ++i) list_stride *= src.size(i);
-  const int64_t length = src.size(axis), step = src.stride(axis), to_step = into.stride(axis), size = into.size(axis);
-  std::atomic<bool> bad = false;
-  // All rows that follow each other in the list advance together: element j of each before element j + 1 of any.
-  const int64_t bands = list_stride == 0 || length == 0 ? 0 : list.count() / (list_stride * length);
-  parallel_for(bands * list_stride, std::max<int64_t>(1, kIndexGrain / std::max<int64_t>(1, length)),
-               [&, to, from, list_stride, length, step, to_step, size](int64_t begin, int64_t end) {
-                 if (list_stride == 1) {
-                   if (!scatter_whole_rows<T>(src, list, axis, into, f, start, begin, end)) bad = true;
-                   return;
-                 }
-                 constexpr int64_t kGroup = 128;
-                 int64_t in[kGroup], out[kGroup];
-                 for (int64_t row = begin; row < end;) {
-                   const int64_t band = row / list_stride, first = row % list_stride;
-                   const int64_t count = std::min({kGroup, list_stride - first, end - row});
-                   NestWalk walk(rows, row);
-                   for (int64_t k = 0; k < count; ++k, walk.next()) {
-                     in[k] = walk.in();
-                     out[k] = walk.out();
-                   }
-                   const int64_t* index = list.data() + band * length * list_stride + first;
-                   for (int64_t j = 0; j < length; ++j, index += list_stride) {
-                     if (start.checks && !IndexList::all_below(index, count, size)) return bad.store(true);
-                     T* const elements = to;  // copies: a byte that is written may be any variable's
-                     const T* const values = from + j * step;
-                     const int64_t elements_step = to_step;
-                     for (int64_t k = 0; k < count; ++k) {
-                       T& element = elements[out[k] + index[k] * elements_step];
-                       element = static_cast<T>(f(element, values[in[k]]));
-                     }
-                   }
-                   row += count;
-                 }
-               });
-  if (bad) list.check(size);
-}
+void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const Operand& into,
+                  const ScatterLoops& loops, const RowStart& start = {});
 
 /// element = f(element, value) for the slices that `rows` name, in order. Each thread has rows of its own and goes
 /// through the whole list.
-template <class T, class F>
 void scatter_slices(const Operand& src, const IndexList& rows, const SliceLayout& layout, const Operand& into,
-                    const F& f) {
-  if (src.numel() == 0) return;
-  const NestAxis run = layout.slice.rank > 0 ? layout.slice.inner() : NestAxis{1, 1, 1};
-  const Nest outer = layout.slice.outer();
-  const int64_t size = layout.slice.count(), parts = std::max<int64_t>(1, rows.count() * size / kIndexGrain);
-  const auto combine = [&](T* to, const T* from) {
-    const auto each = [&](int64_t in, int64_t out) __attribute__((always_inline)) {
-      for (int64_t j = 0, n = run.size; j < n; ++j) to[j * in] = static_cast<T>(f(to[j * in], from[j * out]));
-    };
-    run.in == 1 && run.out == 1 ? each(1, 1) : each(run.in, run.out);
-  };
-  parallel_for(layout.table_size, std::max<int64_t>(1, layout.table_size / parts), [&](int64_t begin, int64_t end) {
-    NestWalk slice(layout.list, 0);
-    for (int64_t i = 0; i < rows.count(); ++i, slice.next()) {
-      if (rows[i] < begin || rows[i] >= end) continue;
-      T* const target = into.data<T>() + slice.in() + rows[i] * layout.table_stride;
-      const T* const source = src.data<T>() + slice.out();
-      if (outer.rank == 0) {
-        combine(target, source);
-        continue;
-      }
-      NestWalk walk(outer, 0);
-      for (int64_t k = 0; k < size; k += run.size, walk.next()) combine(target + walk.in(), source + walk.out());
-    }
-  });
-}
+                    const ScatterLoops& loops);
 
 }  // namespace weft::kernels::cpu

@@ -103,6 +103,7 @@ template <class T> class InputBlock {
   }
 
   static void fill(Compute<T>* to, const char* from, int64_t count) {
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage,clang-analyzer-core.NullDereference): an operand has memory
     const Compute<T> value = static_cast<Compute<T>>(*reinterpret_cast<const T*>(from));
     for (int64_t i = 0; i < count; ++i) to[i] = value;
   }
@@ -176,13 +177,15 @@ WEFT_SIMD void compute_elements(const F& given, int64_t count, Out* out, const a
     }
   }
 #pragma omp simd
+  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): a block's values are written before they are read
   for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(in[i]...));
 }
 
 /// `flatten` inlines the functor however large it is: without that nothing vectorizes. All ways to the loop, and all
 /// types that are computed in one, share it: it is what takes long to compile.
 template <class F, class Out, class... C>
-[[gnu::noinline, gnu::flatten]] void compute(const F& f, int64_t count, Out* out, const C*... in) {
+[[gnu::noinline, gnu::flatten]] void compute(const void* functor, int64_t count, Out* out, const C*... in) {
+  const F& f = *static_cast<const F*>(functor);
   if constexpr (requires { f.run(count, out, in...); })  // it has a loop of its own
     f.run(count, out, in...);
   else if constexpr (takes_registers<F, Out, C...>())
@@ -191,35 +194,27 @@ template <class F, class Out, class... C>
     compute_elements(f, count, out, in...);
 }
 
-template <class F, class Out, class... In, size_t... k>
-[[gnu::noinline]] void block_loop(const F& f, char* const* p, const int64_t* step, int64_t count,
-                                  std::index_sequence<k...>) {
-  std::tuple<InputBlock<In>...> inputs;
-  OutputBlock<Out> output;
-  for (int64_t start = 0; start < count; start += kLoopBlock) {
-    const int64_t size = count - start < kLoopBlock ? count - start : kLoopBlock;
-    char* to = p[0] + start * step[0];
-    compute(f, size, output.begin(to, step[0]),
-            std::get<k>(inputs).load(p[k + 1] + start * step[k + 1], step[k + 1], size)...);
-    output.end(to, step[0], size);
-  }
-}
-
-/// Rows of which several fit a block.
-template <class F, class Out, class... In, size_t... k>
-[[gnu::noinline]] void short_row_loop(const F& f, char* const* p, const int64_t* step, const int64_t* row_step,
-                                      int64_t columns, int64_t rows, std::index_sequence<k...>) {
-  std::tuple<InputBlock<In>...> inputs;
-  OutputBlock<Out> output;
-  const int64_t most = kLoopBlock / columns;
-  const bool dense = step[0] == sizeof(Out) && row_step[0] == columns * step[0];
-  for (int64_t row = 0; row < rows; row += most) {
-    const int64_t together = rows - row < most ? rows - row : most, size = together * columns;
-    char* to = p[0] + row * row_step[0];
-    compute(f, size, output.begin(to, dense ? sizeof(Out) : 0),
-            std::get<k>(inputs).load_rows(p[k + 1] + row * row_step[k + 1], step[k + 1], row_step[k + 1], columns,
-                                          together)...);
-    dense ? output.end(to, sizeof(Out), size) : output.end_rows(to, step[0], row_step[0], columns, together);
+/// One of the two inputs is repeated along each row; the rest is dense.
+template <class F, class Out, class A, class B>
+[[gnu::flatten]] void scalar_rows(const void* functor, char* const* p, const int64_t* step, const int64_t* row_step,
+                                  int64_t count, int64_t rows) {
+  const F f = *static_cast<const F*>(functor);
+  const bool second = step[2] == 0;
+  const int64_t out_step = row_step[0], a_step = row_step[1], b_step = row_step[2];
+  char *to = p[0], *left = p[1], *right = p[2];
+  for (int64_t row = 0; row < rows; ++row, to += out_step, left += a_step, right += b_step) {
+    Out* out = reinterpret_cast<Out*>(to);
+    const A* a = reinterpret_cast<const A*>(left);
+    const B* b = reinterpret_cast<const B*>(right);
+    if (second) {
+      const B value = *b;
+#pragma omp simd
+      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(a[i], value));
+    } else {
+      const A value = *a;
+#pragma omp simd
+      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(value, b[i]));
+    }
   }
 }
 
@@ -231,66 +226,99 @@ template <class F, class Out, class... In> constexpr bool blocks_for() {
     return requires(const F& f, In... x) { f.slow_case(x...); };
 }
 
+/// A functor for loops that are compiled for types alone.
+template <class Out, class... In> struct Computation {
+  const void* functor;
+  void (*run)(const void* functor, int64_t count, Compute<Out>* out, const Compute<In>*... in);
+  /// Null if there is none.
+  void (*scalar_rows)(const void* functor, char* const* p, const int64_t* step, const int64_t* row_step, int64_t count,
+                      int64_t rows);
+  bool in_blocks;
+
+  template <class F> static Computation of(const F& f) {
+    Computation computation{&f, &compute<F, Compute<Out>, Compute<In>...>, nullptr, blocks_for<F, Out, In...>()};
+    if constexpr (sizeof...(In) == 2 && !blocks_for<F, Out, In...>())
+      computation.scalar_rows = &detail::scalar_rows<F, Out, In...>;
+    return computation;
+  }
+};
+
+template <class Out, class... In, size_t... k>
+WEFT_ONE_COPY void block_loop(const Computation<Out, In...>& computation, char* const* p, const int64_t* step,
+                              int64_t count, std::index_sequence<k...>) {
+  std::tuple<InputBlock<In>...> inputs;
+  OutputBlock<Out> output;
+  for (int64_t start = 0; start < count; start += kLoopBlock) {
+    const int64_t size = count - start < kLoopBlock ? count - start : kLoopBlock;
+    char* to = p[0] + start * step[0];
+    computation.run(computation.functor, size, output.begin(to, step[0]),
+                    std::get<k>(inputs).load(p[k + 1] + start * step[k + 1], step[k + 1], size)...);
+    output.end(to, step[0], size);
+  }
+}
+
+/// Rows of which several fit a block.
+template <class Out, class... In, size_t... k>
+WEFT_ONE_COPY void short_row_loop(const Computation<Out, In...>& computation, char* const* p, const int64_t* step,
+                                  const int64_t* row_step, int64_t columns, int64_t rows, std::index_sequence<k...>) {
+  std::tuple<InputBlock<In>...> inputs;
+  OutputBlock<Out> output;
+  const int64_t most = kLoopBlock / columns;
+  const bool dense = step[0] == sizeof(Out) && row_step[0] == columns * step[0];
+  for (int64_t row = 0; row < rows; row += most) {
+    const int64_t together = rows - row < most ? rows - row : most, size = together * columns;
+    char* to = p[0] + row * row_step[0];
+    computation.run(computation.functor, size, output.begin(to, dense ? sizeof(Out) : 0),
+                    std::get<k>(inputs).load_rows(p[k + 1] + row * row_step[k + 1], step[k + 1], row_step[k + 1],
+                                                  columns, together)...);
+    dense ? output.end(to, sizeof(Out), size) : output.end_rows(to, step[0], row_step[0], columns, together);
+  }
+}
+
 template <class F, class Out, class... In> void flat_loop(const F& f, int64_t count, Out* out, const In*... in) {
   if constexpr (blocks_for<F, Out, In...>()) {
     char* pointers[] = {reinterpret_cast<char*>(out), const_cast<char*>(reinterpret_cast<const char*>(in))...};
     constexpr int64_t step[] = {sizeof(Out), sizeof(In)...};
-    block_loop<F, Out, In...>(f, pointers, step, count, std::index_sequence_for<In...>());
+    block_loop(Computation<Out, In...>::of(f), pointers, step, count, std::index_sequence_for<In...>());
   } else {
-    compute(f, count, out, in...);
+    compute<F>(&f, count, out, in...);
   }
 }
 
-template <class F, class Out, class A, class B>
-[[gnu::flatten]] void scalar_row(const F& f, char* const* p, const int64_t* step, int64_t count) {
-  Out* out = reinterpret_cast<Out*>(p[0]);
-  const A* a = reinterpret_cast<const A*>(p[1]);
-  const B* b = reinterpret_cast<const B*>(p[2]);
-  if (step[2] == 0) {
-    const B value = *b;
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(a[i], value));
-  } else {
-    const A value = *a;
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(value, b[i]));
-  }
-}
-
-template <class F, class Out, class... In, size_t... k>
-void loop_rows_of(const F& f, char* const* first, const int64_t* step, const int64_t* row_step, int64_t columns,
-                  int64_t rows, std::index_sequence<k...> inputs) {
+template <class Out, class... In, size_t... k>
+void loop_rows_of(const Computation<Out, In...>& computation, char* const* first, const int64_t* step,
+                  const int64_t* row_step, int64_t columns, int64_t rows, std::index_sequence<k...> inputs) {
   char* p[1 + sizeof...(In)] = {first[0], first[k + 1]...};
   const bool unit = step[0] == sizeof(Out) && ((step[k + 1] == sizeof(In)) && ...);
-  constexpr bool kPlain = !blocks_for<F, Out, In...>();
+  const bool plain = !computation.in_blocks;
   bool one_scalar = false;
-  if constexpr (kPlain && sizeof...(In) == 2) {
+  if constexpr (sizeof...(In) == 2) {
     constexpr int64_t size[] = {sizeof(In)...};
-    one_scalar =
-        step[0] == sizeof(Out) && ((step[1] == size[0] && step[2] == 0) || (step[1] == 0 && step[2] == size[1]));
+    one_scalar = computation.scalar_rows != nullptr && step[0] == sizeof(Out) &&
+                 ((step[1] == size[0] && step[2] == 0) || (step[1] == 0 && step[2] == size[1]));
   }
   // Longer rows are faster one by one: sooner if they are contiguous, or if their values need not pass through blocks.
-  constexpr int64_t kWithScalar = 2, kContiguous = kPlain ? 7 : 48, kStepped = kPlain ? 64 : kLoopBlock / 2;
-  if (rows > 1 && columns <= (one_scalar ? kWithScalar : unit ? kContiguous : kStepped))
-    return short_row_loop<F, Out, In...>(f, p, step, row_step, columns, rows, inputs);
+  const int64_t with_scalar = 2, contiguous = plain ? 7 : 48, stepped = plain ? 64 : kLoopBlock / 2;
+  if (rows > 1 && columns <= (one_scalar ? with_scalar : unit ? contiguous : stepped))
+    return short_row_loop(computation, p, step, row_step, columns, rows, inputs);
+  if (one_scalar) return computation.scalar_rows(computation.functor, p, step, row_step, columns, rows);
   for (int64_t row = 0; row < rows; ++row) {
-    if (unit) {
-      flat_loop<F, Out, In...>(f, columns, reinterpret_cast<Out*>(p[0]), reinterpret_cast<const In*>(p[k + 1])...);
-    } else if (one_scalar) {
-      if constexpr (kPlain && sizeof...(In) == 2) scalar_row<F, Out, In...>(f, p, step, columns);
-    } else {
-      block_loop<F, Out, In...>(f, p, step, columns, inputs);
-    }
+    if (unit && plain)
+      computation.run(computation.functor, columns, reinterpret_cast<Compute<Out>*>(p[0]),
+                      reinterpret_cast<const Compute<In>*>(p[k + 1])...);
+    else
+      block_loop(computation, p, step, columns, inputs);
     p[0] += row_step[0];
     ((p[k + 1] += row_step[k + 1]), ...);
   }
 }
 
-template <class F, class Out, class... In>
+/// An InnerLoop whose context is the computation.
+template <class Out, class... In>
 void loop_rows(const void* context, char* const* pointers, const int64_t* step, const int64_t* row_step,
                int64_t columns, int64_t rows) {
-  loop_rows_of<F, Out, In...>(*static_cast<const F*>(context), pointers, step, row_step, columns, rows,
-                              std::index_sequence_for<In...>());
+  loop_rows_of(*static_cast<const Computation<Out, In...>*>(context), pointers, step, row_step, columns, rows,
+               std::index_sequence_for<In...>());
 }
 
 /// bool is stored as bytes that are 0 or 1; loops over bytes vectorize better.
@@ -305,7 +333,8 @@ void run_elementwise(int64_t grain, const F& f, const Operand& out, const std::s
   const Operand operands[] = {out, in...};
   static_assert(1 + sizeof...(In) <= kMaxLoopOperands);
   constexpr uint32_t kReadable = (2u << sizeof...(In)) - 2;
-  strided_loop(operands, 1 + sizeof...(In), grain, &loop_rows<F, Out, In...>, &f, kReadable);
+  const auto computation = Computation<Out, In...>::of(f);
+  strided_loop(operands, 1 + sizeof...(In), grain, &loop_rows<Out, In...>, &computation, kReadable);
 }
 
 }  // namespace detail

@@ -128,7 +128,8 @@ template <class T> class RowReader : detail::RowCursor<T> {
   }
 
  private:
-  void fetch() {
+  /// A function of its own, as store(): what reads rows is compiled for many ops, and few of its rows are not dense.
+  [[gnu::noinline]] void fetch() {
     this->take_rows();
     this->at_ = 0;
     this->each_element([](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); },
@@ -153,7 +154,11 @@ template <class T> class RowWriter : detail::RowCursor<T> {
   }
   void next() {
     if (this->direct_) return this->walk_.next();
-    if (++this->at_ < this->held_) return;
+    if (++this->at_ >= this->held_) store();
+  }
+
+ private:
+  [[gnu::noinline]] void store() {
     this->each_element([](T& to, const Compute<T>& from) { to = static_cast<T>(from); },
                        [](T* to, const Compute<T>* from, int64_t count) {
                          if constexpr (is_half<T>)

@@ -183,6 +183,29 @@ template <class T, bool kLargest, class Stride>
   }
 }
 
+/// What walks over rows, which are compiled once for both extremes, call: best_of_row() and best_of_columns(), and that
+/// of a tile of dense columns.
+template <class T> struct Searches {
+  Best<T> (*row)(const T* row, int64_t stride, int64_t length);
+  void (*columns)(const T* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
+                  CompareType<T>* best, int64_t* position);
+  void (*tile)(const T* tile, int64_t columns, int64_t rows, CompareType<T>* best, int64_t* position);
+
+  template <bool kLargest> static Searches of() {
+    return {&best_of_row<T, kLargest>,
+            [](const T* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
+               CompareType<T>* best, int64_t* position) {
+              if (column_stride == 1)
+                best_of_columns<T, kLargest>(first, kOne, columns, row_stride, rows, best, position);
+              else
+                best_of_columns<T, kLargest>(first, column_stride, columns, row_stride, rows, best, position);
+            },
+            [](const T* tile, int64_t columns, int64_t rows, CompareType<T>* best, int64_t* position) {
+              best_of_columns<T, kLargest>(tile, kOne, columns, kColumns, rows, best, position);
+            }};
+  }
+};
+
 /// Where the results of adjacent outputs go.
 template <class T> class Results {
  public:
@@ -226,8 +249,9 @@ template <class T> class Results {
 constexpr int64_t kShortRow = 32, kFewestRows = 16;
 
 /// Short rows that are the same distance apart.
-template <class T, bool kLargest>
-void along_short_rows(const RowView& rows, int64_t stride, const T* data, const Results<T>& results) {
+template <class T>
+void along_short_rows(const Searches<T>& searches, const RowView& rows, int64_t stride, const T* data,
+                      const Results<T>& results) {
   const int64_t length = rows.length(), count = rows.count(), apart = rows.outer.inner().in;
   parallel_for(ceil_div(count, kColumns), row_grain(kColumns * length), [&](int64_t tile, int64_t end) {
     const Scratch<T> columns(kColumns * length);
@@ -236,14 +260,15 @@ void along_short_rows(const RowView& rows, int64_t stride, const T* data, const 
     for (; tile < end; ++tile) {
       const int64_t first = tile * kColumns, lines = std::min(kColumns, count - first);
       to_columns<T>(data + first * apart, apart, stride, columns.data(), kColumns, lines, length);
-      best_of_columns<T, kLargest>(columns.data(), kOne, lines, kColumns, length, best, position);
+      searches.tile(columns.data(), lines, length, best, position);
       results.write(first, lines, best, position);
     }
   });
 }
 
-template <class T, bool kLargest>
-void along_axis(const Operand& x, int64_t axis, const Operand* values, const Operand& indices) {
+template <class T>
+void along_axis(const Searches<T>& searches, const Operand& x, int64_t axis, const Operand* values,
+                const Operand& indices) {
   const int64_t length = x.size(axis), stride = x.stride(axis);
   const RowView rows(x, axis);
   const Results<T> results(values, indices, axis);
@@ -253,12 +278,12 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
   const NestAxis next = rows.outer.rank > 0 ? rows.outer.inner() : NestAxis{1, 1, 0};
   const bool across = next.size >= 8 && std::abs(next.in) < std::abs(stride);  // adjacent elements are in other rows
   if (!across && length <= kShortRow && count >= kFewestRows && rows.outer.rank == 1)
-    return along_short_rows<T, kLargest>(rows, stride, data, results);
+    return along_short_rows(searches, rows, stride, data, results);
   if (!across) {
     parallel_for(count, row_grain(length), [&](int64_t begin, int64_t end) {
       NestWalk walk(rows.outer, begin);
       results.write(begin, end, [&](int64_t) {
-        const Best<T> best = best_of_row<T, kLargest>(data + walk.in(), stride, length);
+        const Best<T> best = searches.row(data + walk.in(), stride, length);
         walk.next();
         return best;
       });
@@ -275,10 +300,7 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
       const int64_t skipped = g % groups * width, first = g / groups * next.size + skipped;
       const int64_t columns = std::min(width, next.size - skipped);
       const T* const from = data + NestWalk(rows.outer, first).in();
-      if (next.in == 1)
-        best_of_columns<T, kLargest>(from, kOne, columns, stride, length, best, position);
-      else
-        best_of_columns<T, kLargest>(from, next.in, columns, stride, length, best, position);
+      searches.columns(from, next.in, columns, stride, length, best, position);
       results.write(first, columns, best, position);
     }
   });
@@ -329,13 +351,18 @@ template <class T, bool kLargest> void over_all(const Operand& x, const Operand&
   *out.data<int64_t>() = best.position;
 }
 
-template <bool kLargest> void arg_extreme(const Operand& x, const op::ArgExtremum& op, const Operand& out) {
+/// The searches for the largest or the smallest.
+template <class T> Searches<T> searches_of(bool largest) {
+  return largest ? Searches<T>::template of<true>() : Searches<T>::template of<false>();
+}
+
+void arg_extreme(bool largest, const Operand& x, const op::ArgExtremum& op, const Operand& out) {
   visit_stored(x.dtype, [&]<class T>() {
-    if (!op.axis) return over_all<T, kLargest>(x, out);
+    if (!op.axis) return largest ? over_all<T, true>(x, out) : over_all<T, false>(x, out);
     if (x.size(*op.axis) == 1 && out.view->is_contiguous())
       return void(std::fill_n(out.data<int64_t>(), out.numel(), int64_t{0}));
     const KeepdimOutput kept(out, {*op.axis}, op.keepdim);
-    along_axis<T, kLargest>(x, *op.axis, nullptr, kept.operand);
+    along_axis(searches_of<T>(largest), x, *op.axis, nullptr, kept.operand);
   });
 }
 
@@ -345,13 +372,13 @@ template <bool kLargest> void arg_extreme(const Operand& x, const op::ArgExtremu
 namespace weft {
 using namespace kernels::cpu;
 
-void op::Argmax::cpu(const Operand& x, const Operand& out) const { arg_extreme<true>(x, *this, out); }
-void op::Argmin::cpu(const Operand& x, const Operand& out) const { arg_extreme<false>(x, *this, out); }
+void op::Argmax::cpu(const Operand& x, const Operand& out) const { arg_extreme(true, x, *this, out); }
+void op::Argmin::cpu(const Operand& x, const Operand& out) const { arg_extreme(false, x, *this, out); }
 
 void op::ExtremumWithIndices::cpu(const Operand& x, const Operand& values, const Operand& indices) const {
   const KeepdimOutput kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
   visit_stored(x.dtype, [&]<class T>() {
-    (largest ? along_axis<T, true> : along_axis<T, false>)(x, axis, &kept_values.operand, kept_indices.operand);
+    along_axis(searches_of<T>(largest), x, axis, &kept_values.operand, kept_indices.operand);
   });
 }
 

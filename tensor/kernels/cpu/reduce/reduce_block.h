@@ -48,7 +48,7 @@ namespace detail {
 /// only.
 template <class T, int64_t kCount> class DenseRows {
  public:
-  const T* copy(const T* row, int64_t stride, int64_t count, int64_t position = 0) {
+  [[gnu::noinline]] const T* copy(const T* row, int64_t stride, int64_t count, int64_t position = 0) {
     constexpr int64_t kSize = sizeof(T);
     std::byte* to = room_ + position * kSize;
     gather_elements<T>(row, stride * kSize, to, count);

@@ -8,6 +8,9 @@ namespace {
 
 template <class T> using Result = std::conditional_t<kFloating<T>, double, int64_t>;
 
+/// Integers are no NaN.
+template <class T> using NanSumOf = std::conditional_t<kFloating<T>, NanSumOp<T>, SumOp<T>>;
+
 template <template <class> class FoldOp>
 void fold_to_sum(const Operand& x, const op::Reduction& op, const Operand& out) {
   const KeepdimOutput kept(out, op.axes, op.keepdim);
@@ -26,7 +29,7 @@ namespace weft {
 using namespace kernels::cpu;
 
 void op::Sum::cpu(const Operand& x, const Operand& out) const { fold_to_sum<SumOp>(x, *this, out); }
-void op::NanSum::cpu(const Operand& x, const Operand& out) const { fold_to_sum<NanSumOp>(x, *this, out); }
+void op::NanSum::cpu(const Operand& x, const Operand& out) const { fold_to_sum<NanSumOf>(x, *this, out); }
 void op::Prod::cpu(const Operand& x, const Operand& out) const { fold_to_sum<ProdOp>(x, *this, out); }
 
 }  // namespace weft

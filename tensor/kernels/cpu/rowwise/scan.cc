@@ -98,17 +98,16 @@ template <class Op, class T> void extreme_line(int64_t length, T* out, int64_t* 
 
 template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::State state) { state.position; };
 
-/// K lines of an operand, elements `step` apart (one, where kRuns).
-template <class T, int K, bool kRuns> struct LineGroup {
+/// K lines of an operand, elements `step` apart.
+template <class T, int K> struct LineGroup {
   T* line[K];
   int64_t step;
-  T& at(int k, int64_t i) const { return line[k][kRuns ? i : i * step]; }
+  T& at(int k, int64_t i) const { return line[k][i * step]; }
 };
 
 /// K lines by Op, interleaved element by element: none waits for the last step of another.
-template <class Op, int K, bool kRuns, class O, class... T>
-void step_lines(int64_t length, LineGroup<O, K, kRuns> out, LineGroup<int64_t, K, kRuns> positions,
-                LineGroup<const T, K, kRuns>... in) {
+template <class Op, int K, class O, class... T>
+void step_lines(int64_t length, LineGroup<O, K> out, LineGroup<int64_t, K> positions, LineGroup<const T, K>... in) {
   typename Op::State states[K];
   for (int k = 0; k < K; ++k) states[k] = Op::start();
   for (int64_t i = 0; i < length; ++i) {
@@ -121,24 +120,23 @@ void step_lines(int64_t length, LineGroup<O, K, kRuns> out, LineGroup<int64_t, K
   }
 }
 
-template <class T> LineGroup<T, 1, true> one_line(T* x) { return {{x}, 1}; }
+template <class T> LineGroup<T, 1> one_line(T* x) { return {{x}, 1}; }
 
-/// Scans lines of has_step() (or is_run(), where kRuns), a few at a time.
-template <class Op, bool kRuns, class T, class O, class... L>
-void scan_some(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
+/// Scans lines of has_step(), a few at a time.
+template <class Op, class T, class O, size_t N> void scan_some(int64_t length, const ScanLines<N>& lines) {
   constexpr int K = 4;
-  const Lines& at = positions != nullptr ? *positions : out;
-  parallel_for(out.count(), std::max<int64_t>(K, row_grain(length)), [&](int64_t line, int64_t end) {
-    LineWalk<O> to(out, line);
-    LineWalk<int64_t> places(at, line);
-    [&](auto... from) {
+  parallel_for(lines.out.count(), std::max<int64_t>(K, row_grain(length)), [&](int64_t line, int64_t end) {
+    LineWalk<O> to(lines.out, line);
+    LineWalk<int64_t> places(lines.positions, line);
+    [&]<size_t... n>(std::index_sequence<n...>) {
+      std::array<LineWalk<const T>, N> from{LineWalk<const T>(lines.in[n], line)...};
       const auto some = [&]<int kCount>() {
         const auto next = [&]<class E>(LineWalk<E>& walk) {
-          LineGroup<E, kCount, kRuns> group{{}, walk.step()};
+          LineGroup<E, kCount> group{{}, walk.step()};
           for (int k = 0; k < kCount; ++k) group.line[k] = walk.next();
           return group;
         };
-        step_lines<Op, kCount, kRuns>(length, next(to), next(places), next(from)...);
+        step_lines<Op, kCount>(length, next(to), next(places), next(from[n])...);
       };
       for (; line + K <= end; line += K) some.template operator()<K>();
       switch (end - line) {
@@ -147,7 +145,8 @@ void scan_some(int64_t length, const Lines& out, const Lines* positions, const L
         case 1: return some.template operator()<1>();
         default: return;
       }
-    }(LineWalk<const T>(in, line)...);
+    }
+    (std::make_index_sequence<N>());
   });
 }
 
@@ -175,33 +174,51 @@ template <class Op, class T> bool prefers_some(int64_t length, bool runs) {
   return kProduct || length <= (!runs ? kSerialWithGaps : kSum ? kSerialSum : kSerial);
 }
 
+/// Whether tiles are faster than a few lines at a time: those of very short lines are transposed by few shuffles, and
+/// running extremes gain most.
+template <class Op, class T> constexpr bool prefers_tiles(int64_t length) {
+  if (kIsExtreme<Op>) return length >= (kFloating<T> ? 3 : 5) && length <= 8;
+  const bool light = std::is_same_v<Op, SumScan<T>> || std::is_same_v<Op, ProductScan<T>>;
+  return light && length >= 2 && length <= (kFloating<T> ? 4 : 3);
+}
+
+/// A line whose elements follow each other.
+template <class Op, class T, class O, size_t N>
+void scan_line(int64_t length, Compute<O>* out, [[maybe_unused]] int64_t* positions,
+               const std::array<const Compute<T>*, N>& in) {
+  if constexpr (std::is_same_v<Op, SumScan<T>>)
+    sum_line<typename Op::State>(in[0], length, out);
+  else if constexpr (kIsExtreme<Op>)
+    extreme_line<Op>(length, out, positions, in[0]);
+  else
+    [&]<size_t... k>(std::index_sequence<k...>) {
+      step_lines<Op>(length, one_line(out), LineGroup<int64_t, 1>(), one_line(in[k])...);
+    }
+  (std::make_index_sequence<N>());
+}
+
 /// Scans elements of T to results of O.
 template <class Op, class T, class O = T, class... In>
 void scan(int64_t axis, const Operand& out, const Operand* positions, const In&... in) {
+  constexpr size_t N = sizeof...(In);
+  constexpr ScanLoops<T, O, N> kLoops{&BandScan<Op, T, O, N>::run, &scan_line<Op, T, O, N>};
   const int64_t length = out.size(axis);
   if (out.numel() == 0) return;
-  const Lines to(out, axis, out), places(positions != nullptr ? *positions : out, axis, out);
-  const Lines* to_places = positions != nullptr ? &places : nullptr;
-  [&](const auto&... from) {
-    if (are_neighbors(fewest_neighbors<T>(to), to, places, from...))
-      return scan_neighbors<Op, T, O>(length, to, to_places, from...);
-    const bool runs = to.is_run() && places.is_run() && (true && ... && from.is_run());
-    const auto is_regular = [&](const Lines& x) { return runs || (x.has_step() && x.is_even()); };
-    if (prefers_some<Op, T>(length, runs) && is_regular(to) && is_regular(places) && (true && ... && is_regular(from)))
-      return runs ? scan_some<Op, true, T, O>(length, to, to_places, from...)
-                  : scan_some<Op, false, T, O>(length, to, to_places, from...);
-    if (length <= kTiled<Op, T> && to.count() >= kFewestTiled && are_even_runs(to, places, from...))
-      return scan_in_tiles<Op, T, O>(length, to, to_places, from...);
-    const auto one = [&](auto* y, [[maybe_unused]] int64_t* at, const auto*... x) {
-      if constexpr (std::is_same_v<Op, SumScan<T>>)
-        sum_line<typename Op::State>(x..., length, y);
-      else if constexpr (kIsExtreme<Op>)
-        extreme_line<Op>(length, y, at, x...);
-      else
-        step_lines<Op>(length, one_line(y), LineGroup<int64_t, 1, true>(), one_line(x)...);
-    };
-    scan_each_line<T, O>(length, to, to_places, one, from...);
-  }(Lines(in, axis, out)...);
+  const ScanLines<N> lines{Lines(out, axis, out),
+                           Lines(positions != nullptr ? *positions : out, axis, out),
+                           positions != nullptr,
+                           {Lines(in, axis, out)...}};
+  if (lines.are_neighbors(fewest_neighbors<T>(lines.out))) return scan_neighbors(kLoops, length, lines);
+  const bool tiles = lines.out.count() >= kFewestTiled && lines.are_even_runs();
+  if (tiles && prefers_tiles<Op, T>(length)) return scan_in_tiles(kLoops, length, lines);
+  const bool runs = lines.all([](const Lines& x) { return x.is_run(); });
+  // Lines that are not evenly spaced go in groups too, except sums of floats, whose order decides the last bits, and
+  // halves, which take longer.
+  constexpr bool kNeedsEven = (std::is_same_v<Op, SumScan<T>> && kFloating<T>) || is_half<T>;
+  const auto is_regular = [=](const Lines& x) { return runs || (x.has_step() && (x.is_even() || !kNeedsEven)); };
+  if (prefers_some<Op, T>(length, runs) && lines.all(is_regular)) return scan_some<Op, T, O>(length, lines);
+  if (length <= kTiled<Op, T> && tiles) return scan_in_tiles(kLoops, length, lines);
+  scan_each_line(kLoops, length, lines);
 }
 
 template <template <class> class Op> void summation(const Operand& x, int64_t axis, const Operand& out) {

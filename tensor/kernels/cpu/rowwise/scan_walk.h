@@ -34,18 +34,24 @@ struct Lines : RowView {
   int64_t step;
 };
 
-/// The first elements of lines, one after the other: where they are the same distance apart, without a division each.
+/// The first elements of lines, one after the other.
 template <class T> class LineWalk {
  public:
   LineWalk(const Lines& lines, int64_t first)
-      : lines_(lines), line_(first), is_even_(lines.is_even()), at_(lines.at<T>(first)) {}
+      : lines_(lines),
+        line_(first),
+        next_(first - first % lines.neighbors().size + lines.neighbors().size),
+        is_even_(lines.is_even()),
+        at_(lines.at<T>(first)) {}
   T* next() {
     T* at = at_;
     ++line_;
-    if (is_even_)
+    if (is_even_ || line_ < next_) {
       at_ += lines_.neighbors().in;
-    else if (line_ < lines_.count())
+    } else if (line_ < lines_.count()) {
       at_ = lines_.at<T>(line_);
+      next_ += lines_.neighbors().size;
+    }
     return at;
   }
   int64_t step() const { return lines_.step; }
@@ -53,139 +59,164 @@ template <class T> class LineWalk {
  private:
   const Lines& lines_;
   int64_t line_;
+  int64_t next_;  // the first line of the next run of neighbors
   bool is_even_;
   T* at_;
 };
 
-/// Whether at least `fewest` lines of all operands are interleaved, one element apart.
-template <class... L> bool are_neighbors(int64_t fewest, const Lines& first, const L&... others) {
-  const int64_t size = first.neighbors().size;
-  const auto fits = [&](const Lines& x) { return x.neighbors().size == size && x.neighbors().in == 1; };
-  return size >= fewest && fits(first) && (true && ... && fits(others));
-}
+/// The lines of a scan's operands.
+template <size_t N> struct ScanLines {
+  Lines out, positions;  // those of `out` again where the scan has no positions
+  bool has_positions;
+  std::array<Lines, N> in;
+
+  template <class F> bool all(const F& holds) const {
+    return holds(out) && holds(positions) && std::all_of(in.begin(), in.end(), holds);
+  }
+  int64_t* positions_at(int64_t line) const { return has_positions ? positions.at<int64_t>(line) : nullptr; }
+  /// Whether at least `fewest` lines of all operands are interleaved, one element apart.
+  bool are_neighbors(int64_t fewest) const {
+    const int64_t size = out.neighbors().size;
+    return size >= fewest && all([=](const Lines& x) { return x.neighbors().size == size && x.neighbors().in == 1; });
+  }
+  /// Whether lines are the same distance apart, and the results and positions runs of memory.
+  bool are_even_runs() const {
+    return out.is_run() && positions.is_run() && all([](const Lines& x) { return x.is_even(); });
+  }
+};
 
 /// Lines [0, count) that start at out, positions (null where the scan has none) and in; steps lead along the lines.
-template <class Op, class T, class O, size_t N> struct Band {
+template <class T, class O, size_t N> struct Band {
   int64_t length, count;
   O* out;
   int64_t* positions;
   std::array<const T*, N> in;
   int64_t out_step, position_step;
   std::array<int64_t, N> in_steps;
+};
+
+/// What an Op does, for walks over lines that are compiled for types alone: with a band, and with a line that is dense.
+template <class T, class O, size_t N> struct ScanLoops {
+  void (*band)(const Band<T, O, N>& band);
+  void (*line)(int64_t length, Compute<O>* out, int64_t* positions, const std::array<const Compute<T>*, N>& in);
+};
+
+/// Scans all lines of a band together.
+template <class Op, class T, class O, size_t N> class BandScan {
+ public:
+  static void run(const Band<T, O, N>& band) { BandScan(band).scan(); }
+
+ private:
+  explicit BandScan(const Band<T, O, N>& band) : band_(band), in_(band.in) {}
 
   void scan() {
     typename Op::State states[kScanLines];
-    for (int64_t j = 0; j < count; ++j) states[j] = Op::start();
-    for (int64_t i = 0; i < length; ++i) {
+    for (int64_t j = 0; j < band_.count; ++j) states[j] = Op::start();
+    for (int64_t i = 0; i < band_.length; ++i) {
       Compute<T> widened[N][is_half<T> ? kScanLines : 1];
-      [&]<size_t... k>(std::index_sequence<k...>) { step(states, i, values_at(in[k], widened[k])...); }
+      [&]<size_t... k>(std::index_sequence<k...>) { step(states, i, values_at(in_[k], widened[k])...); }
       (std::make_index_sequence<N>());
-      put(states, out + i * out_step);
+      put(states, band_.out + i * band_.out_step);
       if constexpr (requires { states[0].position; })
-        for (int64_t j = 0; j < count; ++j) positions[i * position_step + j] = states[j].position;
-      for (size_t k = 0; k < N; ++k) in[k] += in_steps[k];
+        for (int64_t j = 0; j < band_.count; ++j) band_.positions[i * band_.position_step + j] = states[j].position;
+      for (size_t k = 0; k < N; ++k) in_[k] += band_.in_steps[k];
     }
   }
-
- private:
   const Compute<T>* values_at(const T* from, [[maybe_unused]] Compute<T>* widened) const {
     if constexpr (is_half<T>) {
-      widen(from, widened, count);
+      widen(from, widened, band_.count);
       return widened;
     } else {
       return from;
     }
   }
   template <class... P> void step(typename Op::State* states, int64_t i, const P*... from) const {
-    for (int64_t j = 0; j < count; ++j) Op::step(states[j], i, from[j]...);
+    for (int64_t j = 0; j < band_.count; ++j) Op::step(states[j], i, from[j]...);
   }
   void put(const typename Op::State* states, O* to) const {
     if constexpr (is_half<O>) {
       float wide[kScanLines];
-      for (int64_t j = 0; j < count; ++j) wide[j] = static_cast<float>(Op::value(states[j]));
-      narrow(wide, to, count);
+      for (int64_t j = 0; j < band_.count; ++j) wide[j] = static_cast<float>(Op::value(states[j]));
+      narrow(wide, to, band_.count);
     } else {
-      for (int64_t j = 0; j < count; ++j) to[j] = static_cast<O>(Op::value(states[j]));
+      for (int64_t j = 0; j < band_.count; ++j) to[j] = static_cast<O>(Op::value(states[j]));
     }
   }
-};
 
-/// Whether lines are the same distance apart, and the results and positions runs of memory.
-template <class... L> bool are_even_runs(const Lines& out, const Lines& positions, const L&... in) {
-  return out.is_run() && positions.is_run() && out.is_even() && positions.is_even() && (true && ... && in.is_even());
-}
+  const Band<T, O, N> band_;  // a copy: what is written may not be part of it
+  std::array<const T*, N> in_;
+};
 
 /// Scans lines of are_even_runs() as if they were interleaved, in tiles that are transposed on the way in and out: so
 /// several lines advance in one register, whatever their length.
-template <class Op, class T, class O, class... L>
-void scan_in_tiles(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
-  constexpr size_t N = sizeof...(L);
+template <class T, class O, size_t N>
+void scan_in_tiles(const ScanLoops<T, O, N>& loops, int64_t length, const ScanLines<N>& lines) {
   constexpr int64_t kTile = 2048;  // elements: a tile of each operand stays in the L2 cache
-  const int64_t width = std::clamp<int64_t>(kTile / length / 16 * 16, 16, kScanLines), count = out.count();
+  const int64_t width = std::clamp<int64_t>(kTile / length / 16 * 16, 16, kScanLines), count = lines.out.count();
   parallel_for(ceil_div(count, width), std::max<int64_t>(1, 32768 / (width * length)), [&](int64_t tile, int64_t end) {
     const Scratch<T> values(static_cast<int64_t>(N) * width * length);
     const Scratch<O> results(width * length);
-    const Scratch<int64_t> places(positions != nullptr ? width * length : 0);
+    const Scratch<int64_t> places(lines.has_positions ? width * length : 0);
     for (; tile < end; ++tile) {
-      const int64_t line = tile * width, lines = std::min(width, count - line);
-      Band<Op, T, O, N> band{length, lines, results.data(), places.data(), {}, width, width, {}};
-      size_t n = 0;
-      const auto fetch = [&](const Lines& x) {
-        T* to = values.data() + static_cast<int64_t>(n) * width * length;
-        to_columns<T>(x.template at<const T>(line), x.neighbors().in, x.step, to, width, lines, length);
-        band.in[n] = to, band.in_steps[n++] = width;
-      };
-      (fetch(in), ...);
-      band.scan();
-      to_columns<O>(results.data(), width, 1, out.at<O>(line), out.neighbors().in, length, lines);
-      if (positions != nullptr)
-        to_columns<int64_t>(places.data(), width, 1, positions->at<int64_t>(line), positions->neighbors().in, length,
-                            lines);
+      const int64_t line = tile * width, some = std::min(width, count - line);
+      Band<T, O, N> band{length, some, results.data(), places.data(), {}, width, width, {}};
+      for (size_t k = 0; k < N; ++k) {
+        const Lines& x = lines.in[k];
+        T* to = values.data() + static_cast<int64_t>(k) * width * length;
+        to_columns<T>(x.template at<const T>(line), x.neighbors().in, x.step, to, width, some, length);
+        band.in[k] = to, band.in_steps[k] = width;
+      }
+      loops.band(band);
+      to_columns<O>(results.data(), width, 1, lines.out.template at<O>(line), lines.out.neighbors().in, length, some);
+      if (lines.has_positions)
+        to_columns<int64_t>(places.data(), width, 1, lines.positions_at(line), lines.positions.neighbors().in, length,
+                            some);
     }
   });
 }
 
 /// Scans interleaved lines: elements of the same index are adjacent in memory, and are computed together.
-template <class Op, class T, class O, class... L>
-void scan_neighbors(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
-  constexpr size_t N = sizeof...(L);
+template <class T, class O, size_t N>
+void scan_neighbors(const ScanLoops<T, O, N>& loops, int64_t length, const ScanLines<N>& lines) {
+  const Lines& out = lines.out;
   const int64_t size = out.neighbors().size, width = std::min(size, kScanLines);
   const int64_t groups = ceil_div(size, width), bands = out.count() / size;
   parallel_for(bands * groups, std::max<int64_t>(1, 32768 / (width * length)), [&](int64_t g, int64_t end) {
     for (; g < end; ++g) {
       const int64_t skipped = g % groups * width, line = g / groups * size + skipped;
-      Band<Op, T, O, N>{length,
-                        std::min(width, size - skipped),
-                        out.at<O>(line),
-                        positions != nullptr ? positions->at<int64_t>(line) : nullptr,
-                        {in.template at<const T>(line)...},
-                        out.step,
-                        positions != nullptr ? positions->step : 0,
-                        {in.step...}}
-          .scan();
+      Band<T, O, N> band{length,
+                         std::min(width, size - skipped),
+                         out.at<O>(line),
+                         lines.positions_at(line),
+                         {},
+                         out.step,
+                         lines.positions.step,
+                         {}};
+      for (size_t k = 0; k < N; ++k)
+        band.in[k] = lines.in[k].template at<const T>(line), band.in_steps[k] = lines.in[k].step;
+      loops.band(band);
     }
   });
 }
 
-/// Scans lines one by one: f(line, count, out row, positions row, input rows...) on every one. A few long ones come one
-/// after the other, with all threads left to f.
-template <class T, class O, class F, class... L>
-void scan_each_line(int64_t length, const Lines& out, const Lines* positions, const F& f, const L&... in) {
-  const int64_t lines = out.count();
-  const bool one_by_one = length >= 8 * kScanBlock && lines < region_threads();
-  parallel_for(lines, one_by_one ? lines : row_grain(length), [&](int64_t begin, int64_t end) {
-    RowReader<T> readers[] = {RowReader<T>(in, begin, end)...};
-    RowWriter<O> writer(out, begin, end);
-    RowWriter<int64_t> position(positions != nullptr ? *positions : out, begin, positions != nullptr ? end : begin);
-    for (int64_t i = begin; i < end; ++i) {
-      [&]<size_t... k>(std::index_sequence<k...>) {
-        f(writer.row(), positions != nullptr ? position.row() : nullptr, readers[k].row()...);
+/// Scans lines one by one. A few long ones come one after the other, with all threads left to each.
+template <class T, class O, size_t N>
+void scan_each_line(const ScanLoops<T, O, N>& loops, int64_t length, const ScanLines<N>& lines) {
+  const int64_t count = lines.out.count();
+  const bool one_by_one = length >= 8 * kScanBlock && count < region_threads();
+  parallel_for(count, one_by_one ? count : row_grain(length), [&](int64_t begin, int64_t end) {
+    [&]<size_t... k>(std::index_sequence<k...>) {
+      RowReader<T> readers[] = {RowReader<T>(lines.in[k], begin, end)...};
+      RowWriter<O> writer(lines.out, begin, end);
+      RowWriter<int64_t> position(lines.positions, begin, lines.has_positions ? end : begin);
+      for (int64_t i = begin; i < end; ++i) {
+        loops.line(length, writer.row(), lines.has_positions ? position.row() : nullptr, {readers[k].row()...});
+        for (RowReader<T>& reader : readers) reader.next();
+        writer.next();
+        if (lines.has_positions) position.next();
       }
-      (std::make_index_sequence<sizeof...(L)>());
-      for (RowReader<T>& reader : readers) reader.next();
-      writer.next();
-      if (positions != nullptr) position.next();
     }
+    (std::make_index_sequence<N>());
   });
 }
 

@@ -31,7 +31,8 @@ template <class C> struct WindowColumns {
 
 /// One pixel's step of every window of a row: `row` has what the windows' place k reads.
 template <class C, class I>
-void step_windows(const C* row, const int32_t* at, const I* tap, I first, int64_t windows, C* best, I* index) {
+[[gnu::noinline]] void step_windows(const C* row, const int32_t* at, const I* tap, I first, int64_t windows, C* best,
+                                    I* index) {
 #pragma GCC ivdep
   for (int64_t w = 0; w < windows; ++w) {
     const C value = row[at[w]], old = best[w];

@@ -41,10 +41,11 @@ template <class T, int K, int D> struct Pixels {
   Neighbors<T, kPlanes> planes;
   int32_t at[kCount][kBlock];
 
-  void place(const Sampling<T>& s, const T* points, int64_t count, const PixelSteps& steps) {
+  /// Not inlined, nor read(): what is read and written in four dtypes shares them.
+  [[gnu::noinline]] void place(const Sampling<T>& s, const T* points, int64_t count, const PixelSteps& steps) {
     s.template neighbors<K, kPlanes>(points, count, steps, columns, rows, planes);
   }
-  void read(const Sampling<T>& s, const T* points, int64_t count, const PixelSteps& steps) {
+  [[gnu::noinline]] void read(const Sampling<T>& s, const T* points, int64_t count, const PixelSteps& steps) {
     place(s, points, count, steps);
     each([&](int pixel, int d, int i, int j) __attribute__((always_inline)) {
       for (int64_t k = 0; k < count; ++k) at[pixel][k] = inside(d, i, j, k) ? number(d, i, j, k) : kOutside;
@@ -177,6 +178,23 @@ void narrow_gradient_of_grid(const Sampling<T>& s, const Operand& g, const Opera
   });
 }
 
+/// Adds the gradients of `count` points, which `pixels` has been placed for, to those of the pixels.
+template <class T, int K, int D>
+[[gnu::noinline]] void scatter_block(Pixels<T, K, D>& pixels, const T* gradient, int64_t count, T* to) {
+  using Block = Pixels<T, K, D>;
+  T parts[Block::kCount][Block::kBlock];
+  Block::each([&](int pixel, int d, int i, int j) __attribute__((always_inline)) {
+    for (int64_t k = 0; k < count; ++k) {  // one outside adds 0 to a pixel inside: a branch would cost more
+      const T weight = pixels.rows.weight[i][k] * pixels.columns.weight[j][k] * pixels.weight_of_plane(d, k);
+      pixels.at[pixel][k] = pixels.number(d, i, j, k);
+      parts[pixel][k] = pixels.inside(d, i, j, k) ? weight * gradient[k] : T(0);
+    }
+  });
+  for (int64_t k = 0; k < count; ++k)
+#pragma GCC unroll 16
+    for (int pixel = 0; pixel < Block::kCount; ++pixel) to[pixels.at[pixel][k]] += parts[pixel][k];
+}
+
 /// The gradient of one channel, into memory whose pixels lie `steps` apart.
 template <int K, int D, class S, class T>
 void scatter_channel(const Sampling<T>& s, const S* g, int64_t step, const T* coordinates, const PixelSteps& steps,
@@ -184,21 +202,12 @@ void scatter_channel(const Sampling<T>& s, const S* g, int64_t step, const T* co
   using Block = Pixels<T, K, D>;
   constexpr int64_t kBlock = Block::kBlock;
   Block pixels;
-  T gradient[kBlock], parts[Block::kCount][kBlock];
+  T gradient[kBlock];
   for (int64_t first = 0; first < s.points; first += kBlock) {
     const int64_t count = std::min(kBlock, s.points - first);
     pixels.place(s, coordinates + first * Block::kAxes, count, steps);
     for (int64_t k = 0; k < count; ++k) gradient[k] = static_cast<T>(g[(first + k) * step]);
-    Block::each([&](int pixel, int d, int i, int j) __attribute__((always_inline)) {
-      for (int64_t k = 0; k < count; ++k) {  // one outside adds 0 to a pixel inside: a branch would cost more
-        const T weight = pixels.rows.weight[i][k] * pixels.columns.weight[j][k] * pixels.weight_of_plane(d, k);
-        pixels.at[pixel][k] = pixels.number(d, i, j, k);
-        parts[pixel][k] = pixels.inside(d, i, j, k) ? weight * gradient[k] : T(0);
-      }
-    });
-    for (int64_t k = 0; k < count; ++k)
-#pragma GCC unroll 16
-      for (int pixel = 0; pixel < Block::kCount; ++pixel) to[pixels.at[pixel][k]] += parts[pixel][k];
+    scatter_block(pixels, gradient, count, to);
   }
 }
 

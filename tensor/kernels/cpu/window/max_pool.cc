@@ -17,6 +17,15 @@ template <class F> void visit_index_type(DType dtype, F&& f) {
   throw DtypeError(text("indices of max_pool2d are u8 or i32, not ", dtype));
 }
 
+/// with_counts() for windows that may have so few rows and columns: not those of more than 255 elements, whose indices
+/// are i32.
+template <class Index, class F> void with_counts_of(int64_t rows, int64_t columns, const F& f) {
+  if constexpr (std::is_same_v<Index, uint8_t>)
+    with_counts(rows, columns, f);
+  else
+    f.template operator()<0, 0>();
+}
+
 /// One row of results; [a0, a1) are the rows of x it reads.
 template <class S, class Index>
 void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& columns, int64_t kernel_width,
@@ -30,7 +39,7 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
     // The first element of the window wins where all are -inf.
     const bool any = a0 != a1 && b0 != b1;
     const I start = any ? static_cast<I>(a0->tap * kernel_width + b0->tap) : static_cast<I>(kNoIndex<Index>);
-    with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
+    with_counts_of<Index>(a1 - a0, b1 - b0, [=]<int A, int B>() {
       for_each_vector<N>(channels, contiguous, [=]<bool kFull>(int64_t c, int count) {
         auto best = simd::splat<C, N>(-std::numeric_limits<C>::infinity());
         auto index = simd::splat<I, N>(start);
@@ -59,7 +68,7 @@ void line_of_gradient(Image<S> grad, Image<Index> indices, const Link* a0, const
   const bool contiguous = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
-    with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
+    with_counts_of<Index>(a1 - a0, b1 - b0, [=]<int A, int B>() {
       for_each_vector<N>(channels, contiguous, [=]<bool kFull>(int64_t c, int count) {
         simd::Vec<C, N> sum{};
         for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
@@ -87,7 +96,7 @@ void line_of_tiles(Image<S> grad, Image<Index> indices, Size2 window, int64_t ch
   constexpr int N = simd::kLanes<C>;
   const bool contiguous = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
   const int64_t rows = window.height, columns = window.width;
-  with_counts(rows, columns, [=]<int A, int B>() {
+  with_counts_of<Index>(rows, columns, [=]<int A, int B>() {
     for (int64_t w = 0; w < width; ++w)
       for_each_vector<N>(channels, contiguous, [=]<bool kFull>(int64_t c, int count) {
         const auto value = load_channels<kFull, C, N>(grad.at(h, w) + c * grad.channel, grad.channel, count);

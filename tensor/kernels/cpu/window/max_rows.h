@@ -30,7 +30,7 @@ template <class C> struct EvenWindows {
 };
 
 /// Finds the maxima of one row of windows after another.
-template <class S, class Index> class RowMaxima {
+template <class S> class RowMaxima {
   using C = Compute<S>;
   using I = IndexLane<C>;
   static constexpr int N = simd::kLanes<C>, kLines = 8;
@@ -51,15 +51,20 @@ template <class S, class Index> class RowMaxima {
   }
 
   /// A row of results; [a0, a1) are the rows of the image that it reads, the first element of row i at x + i * row.
+  template <class Index>
   void write(const S* x, int64_t row, const Link* a0, const Link* a1, S* out, int64_t out_step, Index* indices,
              int64_t index_step) const {
-    const Results to{out, out_step, indices, index_step};
-    if (a0 == a1)
-      for (int64_t w = 0; w < windows_.windows; ++w) to.put_outside(w);
+    constexpr bool kSmall = std::is_same_v<Index, uint8_t>;
+    const auto put = [=](int64_t w, S value, Index index) {
+      out[w * out_step] = value;
+      indices[w * index_step] = index;
+    };
+    Results to{};
+    if constexpr (kSmall) to = {out, out_step, indices, index_step};
     for (const Link* a = a0; a < a1; a += kLines) {
       Group group;
       group.count = static_cast<int>(std::min<int64_t>(kLines, a1 - a));
-      group.begins = a == a0, group.ends = a1 - a <= kLines;
+      group.begins = a == a0, group.ends = kSmall && a1 - a <= kLines;
       for (int i = 0; i < group.count; ++i) {
         group.line[i] = line(i, x + a[i].at * row);
         group.tap[i] = static_cast<I>(a[i].tap * windows_.o.kernel);
@@ -69,11 +74,16 @@ template <class S, class Index> class RowMaxima {
       else
         windows_.o.stride == 2 ? search<2>(group, to) : search<0>(group, to);
     }
-    for (int64_t w : windows_.outside) to.put_outside(w);
+    for (int64_t w = 0; !kSmall && a0 != a1 && w < windows_.windows; ++w)
+      put(w, static_cast<S>(best_.data()[w]), static_cast<Index>(index_.data()[w]));
+    const S lowest = static_cast<S>(kLowest);
+    for (int64_t w = 0; a0 == a1 && w < windows_.windows; ++w) put(w, lowest, kNoIndex<Index>);
+    for (int64_t w : windows_.outside) put(w, lowest, kNoIndex<Index>);
   }
 
  private:
-  /// Lines that are looked at together. The state of windows between groups is in best_ and index_.
+  /// Lines that are looked at together. The state of windows between groups is in best_ and index_, and so is, of large
+  /// windows, whose indices are wide, the result.
   struct Group {
     int count;
     bool begins, ends;
@@ -83,12 +93,8 @@ template <class S, class Index> class RowMaxima {
   struct Results {
     S* out;
     int64_t out_step;
-    Index* indices;
+    uint8_t* indices;
     int64_t index_step;
-    void put_outside(int64_t w) const {
-      out[w * out_step] = static_cast<S>(kLowest);
-      indices[w * index_step] = kNoIndex<Index>;
-    }
   };
 
   /// A row as windows read it: where it is, or copied between its padding.
@@ -103,7 +109,7 @@ template <class S, class Index> class RowMaxima {
     return to;
   }
 
-  template <int kStride> void search(const Group& group, const Results& to) const {
+  template <int kStride> [[gnu::noinline]] void search(const Group& group, const Results& to) const {
     const int64_t windows = windows_.windows;
     for (int64_t w = 0; w < windows;) {
       const int64_t left = windows - w;
@@ -115,7 +121,8 @@ template <class S, class Index> class RowMaxima {
   }
   /// R registers of windows from w on, which do not wait for each other. Those past the last window are moved back to
   /// end with it.
-  template <int kStride, int R> void search_at(const Group& group, const Results& to, int64_t w) const {
+  template <int kStride, int R>
+  [[gnu::always_inline]] void search_at(const Group& group, const Results& to, int64_t w) const {
     const AxisWindows o = windows_.o;
     const int64_t windows = windows_.windows;
     const int count = static_cast<int>(std::clamp<int64_t>(windows, 1, N));  // (min() gets a warning of negative ones)
@@ -176,7 +183,7 @@ void maxima_of_rows(const Operand& x, const Operand& out, const Operand& indices
   const bool by_rows = x.stride(1) > x.stride(2);
   parallel_for(
       x.size(0) * lines, std::max<int64_t>(1, kWork / std::max<int64_t>(1, work)), [&](int64_t begin, int64_t end) {
-        const RowMaxima<S, Index> maxima(windows, x.size(3), x.stride(3));
+        const RowMaxima<S> maxima(windows, x.size(3), x.stride(3));
         for (int64_t i = begin; i < end; ++i) {
           const int64_t n = i / lines, k = i % lines;
           const int64_t c = by_rows ? k / height : k % channels, h = by_rows ? k % height : k / channels;
