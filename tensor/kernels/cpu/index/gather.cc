@@ -18,8 +18,10 @@ Nest element_nest(const Operand& index, const Operand& x, int64_t axis, const Op
   return nest;
 }
 
-/// Rows of few elements: each of `to` from the row of `from` beside it. False where an index is bad.
+/// Rows up to this long are gathered many at a time.
 constexpr int64_t kShortRow = 8;
+
+/// Rows of few elements: each of `to` from the row of `from` beside it. False where an index is bad.
 template <class T>
 bool gather_rows(const int64_t* list, int64_t rows, int64_t columns, int64_t limit, const T* from, int64_t from_apart,
                  T* to, int64_t to_apart) {
@@ -33,8 +35,8 @@ bool gather_rows(const int64_t* list, int64_t rows, int64_t columns, int64_t lim
   return true;
 }
 
-/// to = from at the indices along an axis of `limit` elements, which are `step` apart. Indices are checked
-/// before they are used; false where one is bad.
+/// to = from at the indices along an axis of `limit` elements, which are `step` apart. Indices are checked before
+/// they are used; false where one is bad.
 template <class T>
 bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64_t end, int64_t limit, const T* from,
                      int64_t step, T* to) {

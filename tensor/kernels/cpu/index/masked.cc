@@ -185,10 +185,12 @@ template <class T> void select(const Blocks& blocks, int64_t count, const T* fro
   });
 }
 
+/// Longer rows of a triangle whose elements are not contiguous are copied first, by registers.
+constexpr int64_t kFewKept = 17;
+
 /// A row of `columns` elements, of which [first, last) are those of `from` and the others zero: the lower triangle has
 /// first = 0, the upper one last = columns. Elements of `from` that are not contiguous are in `to` already if there are
 /// more than kFewKept.
-constexpr int64_t kFewKept = 17;
 template <class T> void keep_between(const T* from, int64_t step, T* to, int64_t first, int64_t last, int64_t columns) {
   constexpr int N = simd::kLanes<T>;
   if (step == 1 && columns <= N) {
@@ -270,7 +272,7 @@ void op::Triangle::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   const int64_t step = x.stride(x.rank() - 1);
   const RowView lines(x, x.rank() - 1);
-  if (step != 1 && columns > kFewKept) copy(x, out);  // by registers
+  if (step != 1 && columns > kFewKept) copy(x, out);
   visit_size(x.dtype, [&]<class T>() {
     T* to = out.data<T>();
     parallel_for(out.numel() / columns, row_grain(columns), [&](int64_t begin, int64_t end) {

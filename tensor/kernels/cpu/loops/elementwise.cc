@@ -14,7 +14,7 @@ namespace {
 // Where some operand runs along another axis than the first, tiles of the two axes are walked: columns and rows of one
 // that is copied into the first operand's order before it is used, and of one that `inner` takes as it lies. The latter
 // is longer: it goes straight from memory to memory, and long runs of what is written keep its lines together.
-constexpr int64_t kTile = 32, kLongColumns = 256, kLongRows = 64, kFewRows = 2048;
+constexpr int64_t kTile = 32, kLongColumns = 256, kLongRows = 64, kLeastTile = 2048;
 
 // Rows up to this long that one operand repeats (a bias) are walked as longer ones, of about so many elements, from a
 // buffer that holds the operand several times.
@@ -34,10 +34,10 @@ struct Plan {
 
   // Longer rows where they are few, and more rows of few columns, so that no tile is small.
   int64_t tile_columns() const {
-    return packed != 0 ? kTile * kTile / std::min(shape[1], kTile) : std::max(kLongColumns, kFewRows / shape[1]);
+    return packed != 0 ? kTile * kTile / std::min(shape[1], kTile) : std::max(kLongColumns, kLeastTile / shape[1]);
   }
   int64_t tile_rows() const {
-    return packed != 0 ? kTile * kTile / std::min(shape[0], kTile) : std::max(kLongRows, kFewRows / shape[0]);
+    return packed != 0 ? kTile * kTile / std::min(shape[0], kTile) : std::max(kLongRows, kLeastTile / shape[0]);
   }
 
   void swap(int a, int b) {

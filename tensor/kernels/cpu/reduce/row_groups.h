@@ -27,24 +27,21 @@ template <class C, int kParts> struct RowGroup {
   }
   /// The first `held` rows; zeros in place of the others.
   template <class Reader> WEFT_SIMD void read(Reader& reader, int64_t held, int64_t length) {
+    if constexpr (requires { Reader::kEven; }) {
 #pragma GCC unroll 8
-    for (int k = 0; k < kGroupRows; ++k) {  // each by its name: an array with an index that varies stays in memory
-      if (k >= held) {
-        for (int p = 0; p < kParts; ++p) rows[k][p] = Lanes{};
-        continue;
-      }
-      const auto* from = reader.row();
-      for (int p = 0; p < kParts; ++p) rows[k][p] = lanes_at(from + p * kWidth, lanes_of(length, p));
-      reader.next();
+      for (int k = 0; k < kGroupRows; ++k)  // each by its name: an array with an index that varies stays in memory
+        read_row(k, reader, held, length);
+    } else {
+      read_any(reader, held, length);
     }
   }
   template <class Writer> WEFT_SIMD void write(Writer& writer, int64_t held, int64_t length) const {
+    if constexpr (requires { Writer::kEven; }) {
 #pragma GCC unroll 8
-    for (int k = 0; k < kGroupRows; ++k) {
-      if (k >= held) return;
-      auto* to = writer.row();
-      for (int p = 0; p < kParts; ++p) put_lanes(to + p * kWidth, rows[k][p], lanes_of(length, p));
-      writer.next();
+      for (int k = 0; k < kGroupRows; ++k)
+        if (k < held) write_row(k, writer, length);
+    } else {
+      write_any(writer, held, length);
     }
   }
   /// A row of `length` elements.
@@ -73,6 +70,31 @@ template <class C, int kParts> struct RowGroup {
   /// Row k without what the lanes past its end became.
   WEFT_SIMD Lanes kept(Lanes v, int part, int64_t length, C rest = 0) const {
     return part + 1 < kParts ? v : simd::first_lanes<C>(v, simd::splat<C>(rest), lanes_of(length, part));
+  }
+
+ private:
+  template <class Reader> WEFT_SIMD void read_row(int k, Reader& reader, int64_t held, int64_t length) {
+    if (k >= held) {
+      for (int p = 0; p < kParts; ++p) rows[k][p] = Lanes{};
+      return;
+    }
+    const auto* from = reader.row();
+    for (int p = 0; p < kParts; ++p) rows[k][p] = lanes_at(from + p * kWidth, lanes_of(length, p));
+    reader.next();
+  }
+  template <class Writer> WEFT_SIMD void write_row(int k, Writer& writer, int64_t length) const {
+    auto* to = writer.row();
+    for (int p = 0; p < kParts; ++p) put_lanes(to + p * kWidth, rows[k][p], lanes_of(length, p));
+    writer.next();
+  }
+  /// Of rows that are not evenly spaced: a RowReader in each of many places would be most of what is compiled.
+  template <class Reader> WEFT_ONE_COPY void read_any(Reader& reader, int64_t held, int64_t length) {
+#pragma GCC unroll 1
+    for (int k = 0; k < kGroupRows; ++k) read_row(k, reader, held, length);
+  }
+  template <class Writer> WEFT_ONE_COPY void write_any(Writer& writer, int64_t held, int64_t length) const {
+#pragma GCC unroll 1
+    for (int k = 0; k < held; ++k) write_row(k, writer, length);
   }
 };
 
@@ -188,6 +210,7 @@ template <class C> struct GroupCenter {
 /// Dense rows the same distance apart, as they are stored: a RowReader or RowWriter that costs next to nothing.
 template <class T> class EvenRows {
  public:
+  static constexpr bool kEven = true;
   EvenRows(const RowView& view, int64_t first, int64_t)
       : step_(view.outer.rank > 0 ? view.outer.inner().in : 0),
         at_(static_cast<T*>(view.base) + view.offset + first * step_) {}
