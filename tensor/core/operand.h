@@ -24,6 +24,8 @@ struct Operand {
 
   bool defined() const { return view != nullptr; }
   template <class T> T* data() const { return static_cast<T*>(base) + view->offset(); }
+  /// The first element, whatever its type.
+  char* first() const { return static_cast<char*>(base) + view->offset() * static_cast<int64_t>(size_of(dtype)); }
   const View& layout() const { return *view; }
   // (The analyzer wrongly assumes that the tensor is undefined.)
   const Shape& shape() const { return view->shape(); }  // NOLINT(clang-analyzer-core.CallAndMessage)

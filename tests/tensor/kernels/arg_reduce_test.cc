@@ -54,9 +54,9 @@ TEST(ArgReduce, AgreesWithNaiveLoops) {
     AnyArray x =
         tied_values(shape, kAllDtypes[pick(random, 0, 9)], kAllLayouts[pick(random, 0, 4)], random, i % 2 == 0);
     check_axis(x, pick(random, 0, rank - 1), random);
-    AnyArray all(Shape(static_cast<size_t>(rank), 1), i64, Layout::row_major, random);
+    AnyArray all(IntList::filled(static_cast<size_t>(rank), 1), i64, Layout::row_major, random);
     position_of<op::Argmax>(x.operand(), std::nullopt, all.operand());
-    const IntList zero(static_cast<size_t>(rank), 0);
+    const IntList zero = IntList::filled(static_cast<size_t>(rank), 0);
     ASSERT_EQ(static_cast<size_t>(all.get(zero)), reference::first_extreme(values_of(x).values, true)) << describe(x);
     if (HasFailure()) break;
   }

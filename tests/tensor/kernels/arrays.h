@@ -45,7 +45,7 @@ enum class Layout { row_major, permuted, gaps, reversed, channels_last, broadcas
 /// Calls f(index) for every index of `shape` in row-major order.
 template <class F> void for_each_index(const Shape& shape, F&& f) {
   const int64_t count = checked_numel(shape);
-  IntList index(static_cast<size_t>(shape.rank()), 0);
+  IntList index = IntList::filled(static_cast<size_t>(shape.rank()), 0);
   for (int64_t i = 0; i < count; ++i) {
     f(index);
     for (int64_t axis = shape.rank() - 1; axis >= 0; --axis) {
@@ -62,7 +62,7 @@ template <class T> Array<T> make_array(const Shape& shape, Layout layout, Random
   std::iota(order.begin(), order.end(), size_t{0});
   if (layout == Layout::permuted || layout == Layout::gaps) std::shuffle(order.begin(), order.end(), random);
   if (layout == Layout::channels_last && shape.size() == 4) order = {0, 2, 3, 1};
-  Strides strides(shape.size(), 0);
+  Strides strides = IntList::filled(shape.size(), 0);
   int64_t offset = pick(random, 0, 3), step = layout == Layout::gaps ? 2 : 1, used = offset + 1;
   for (size_t i = order.size(); i-- > 0;) {
     const size_t axis = order[i];

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/kernels/cpu/linalg/blocked.h"
+#include "tensor/kernels/cpu/linalg/blocked_lu.h"
 #include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/arrays.h"
 

@@ -1,4 +1,4 @@
-// Copies of short axes: rows that are woven together or taken apart, mirrored ones, and what goes with them.
+// Copies of short axes: rows that are interleaved or deinterleaved, mirrored ones, and what goes with them.
 #include <gtest/gtest.h>
 
 #include "tensor/core/error.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "tensor/kernels/cpu/linalg/divide.h"
+#include "tensor/kernels/cpu/linalg/tridiagonal_eigen.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft::kernels::cpu::linalg {

@@ -31,6 +31,8 @@ template <class T> inline T wrapping_mul(T a, T b) {
 
 /// How many parts of `size` cover `count`: count / size rounded up, for a count of at least 0.
 constexpr int64_t ceil_div(int64_t count, int64_t size) { return (count + size - 1) / size; }
+/// The least multiple of `size` that is not below `count`.
+constexpr int64_t round_up(int64_t count, int64_t size) { return ceil_div(count, size) * size; }
 
 /// The larger or smaller value; NaN where either is NaN.
 template <class T> inline T nan_max(T a, T b) {
@@ -40,6 +42,18 @@ template <class T> inline T nan_max(T a, T b) {
 template <class T> inline T nan_min(T a, T b) {
   const T smaller = a < b ? a : b;
   return a != a ? a : smaller;
+}
+
+/// min(max(x, low), high); a NaN stays.
+template <class T> inline T clamped(T x, T low, T high) {
+  const T above = x < low ? low : x;
+  return above > high ? high : above;
+}
+
+/// log |Gamma(x)|. (std::lgamma writes a global sign, which threads would fight over.)
+inline double log_gamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
 }
 
 /// a to the power b. Integers wrap; a negative integer exponent gives the truncated quotient: 1, -1 or 0 (0 of 0 too).

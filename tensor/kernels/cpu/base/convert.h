@@ -18,6 +18,12 @@ template <class T> inline constexpr bool is_half = std::is_same_v<T, BFloat16> |
 /// What kernels compute in for elements of type T.
 template <class T> using Compute = std::conditional_t<is_half<T>, float, T>;
 
+/// An unsigned integer as large as T.
+template <class T>
+using WordOf = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+
 /// `x` as a To. Floating to integer truncates towards zero; what does not fit saturates and NaN gives 0. Anything but
 /// zero (NaN too) is true. Integers wrap. Branch-free, so that loops over it vectorize.
 template <class To, class From> [[gnu::always_inline]] inline To convert(From x) {
@@ -63,6 +69,16 @@ void widen(const Float16* from, float* to, int64_t count);
 /// Rounds `count` contiguous values to nearest even.
 void narrow(const float* from, BFloat16* to, int64_t count);
 void narrow(const float* from, Float16* to, int64_t count);
+
+/// Copies `count` contiguous values, converted.
+template <class From, class To> void copy_run(const From* from, To* to, int64_t count) {
+  if constexpr (is_half<From> && std::is_same_v<To, float>)
+    widen(from, to, count);
+  else if constexpr (is_half<To> && std::is_same_v<From, float>)
+    narrow(from, to, count);
+  else
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);
+}
 
 /// std::memcpy for any length. The C library of Debian 12 (glibc 2.36) copies 2 KB to 512 KB with `rep movsb` on Zen 3
 /// and Zen 4, at 2 GB/s instead of 30 if `to` lies up to a cache line after `from` modulo a page (sourceware.org, bug

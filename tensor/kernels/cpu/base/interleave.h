@@ -1,5 +1,5 @@
-// Short rows of elements by whole registers: a few rows of memory woven into one, element by element, one taken apart
-// into rows, and rows of few elements that lie in the opposite order.
+// Short rows by whole registers: a few rows interleaved element by element, the reverse of that, and rows of few
+// elements reversed.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace weft::kernels::cpu::simd {
 
-/// So many rows are woven by registers: where the processor has shuffles of two registers.
+/// The most rows that are interleaved by registers; none where the processor has no shuffles of two registers.
 #if defined(__AVX2__)
-inline constexpr int64_t kMostWoven = 4;
+inline constexpr int64_t kMostInterleaved = 4;
 #else
-inline constexpr int64_t kMostWoven = 0;
+inline constexpr int64_t kMostInterleaved = 0;
 #endif
 
 namespace detail {
@@ -27,8 +27,9 @@ WEFT_SIMD V pick_of(const V* from, At at, std::integer_sequence<int, L...>) {
   return out;
 }
 
-/// to[i * P + k] = row k's element i.
-template <class T, int P, int N> WEFT_SIMD int64_t weave(const T* from, int64_t row, T* to, int64_t i, int64_t count) {
+/// interleave() from element `i` on, N elements at a time; returns where it ended.
+template <class T, int P, int N>
+WEFT_SIMD int64_t interleave(const T* from, int64_t row, T* to, int64_t i, int64_t count) {
   using Lanes = std::make_integer_sequence<int, N>;
   for (; i + N <= count; i += N) {
     Vec<T, N> in[P];
@@ -45,9 +46,9 @@ template <class T, int P, int N> WEFT_SIMD int64_t weave(const T* from, int64_t 
   return i;
 }
 
-/// Row k's element i = from[i * P + k].
+/// deinterleave() likewise.
 template <class T, int P, int N>
-WEFT_SIMD int64_t unweave(const T* from, T* to, int64_t row, int64_t i, int64_t count) {
+WEFT_SIMD int64_t deinterleave(const T* from, T* to, int64_t row, int64_t i, int64_t count) {
   using Lanes = std::make_integer_sequence<int, N>;
   for (; i + N <= count; i += N) {
     Vec<T, N> in[P];
@@ -73,33 +74,33 @@ template <class T, class F> WEFT_SIMD int64_t by_registers(const F& f) {
   return i;
 }
 
-template <class T, int P> void weave_rows(const T* from, int64_t row, T* to, int64_t count) {
+template <class T, int P> void interleave_rows(const T* from, int64_t row, T* to, int64_t count) {
   int64_t i = by_registers<T>([&]<int N>(std::integral_constant<int, N>, int64_t begin) {
-    return weave<T, P, N>(from, row, to, begin, count);
+    return interleave<T, P, N>(from, row, to, begin, count);
   });
   for (; i < count; ++i)
     for (int k = 0; k < P; ++k) to[i * P + k] = from[k * row + i];
 }
-template <class T, int P> void unweave_rows(const T* from, T* to, int64_t row, int64_t count) {
+template <class T, int P> void deinterleave_rows(const T* from, T* to, int64_t row, int64_t count) {
   int64_t i = by_registers<T>([&]<int N>(std::integral_constant<int, N>, int64_t begin) {
-    return unweave<T, P, N>(from, to, row, begin, count);
+    return deinterleave<T, P, N>(from, to, row, begin, count);
   });
   for (; i < count; ++i)
     for (int k = 0; k < P; ++k) to[k * row + i] = from[i * P + k];
 }
 }  // namespace detail
 
-/// to[i * rows + k] = from[k * row + i] for 2 to kMostWoven rows of `count` elements.
-template <class T> void weave(const T* from, int64_t row, int64_t rows, T* to, int64_t count) {
-  if (rows == 2) return detail::weave_rows<T, 2>(from, row, to, count);
-  if (rows == 3) return detail::weave_rows<T, 3>(from, row, to, count);
-  detail::weave_rows<T, 4>(from, row, to, count);
+/// to[i * rows + k] = from[k * row + i] for 2 to kMostInterleaved rows of `count` elements.
+template <class T> void interleave(const T* from, int64_t row, int64_t rows, T* to, int64_t count) {
+  if (rows == 2) return detail::interleave_rows<T, 2>(from, row, to, count);
+  if (rows == 3) return detail::interleave_rows<T, 3>(from, row, to, count);
+  detail::interleave_rows<T, 4>(from, row, to, count);
 }
-/// to[k * row + i] = from[i * rows + k], the same back.
-template <class T> void unweave(const T* from, int64_t rows, T* to, int64_t row, int64_t count) {
-  if (rows == 2) return detail::unweave_rows<T, 2>(from, to, row, count);
-  if (rows == 3) return detail::unweave_rows<T, 3>(from, to, row, count);
-  detail::unweave_rows<T, 4>(from, to, row, count);
+/// to[k * row + i] = from[i * rows + k]: the reverse.
+template <class T> void deinterleave(const T* from, int64_t rows, T* to, int64_t row, int64_t count) {
+  if (rows == 2) return detail::deinterleave_rows<T, 2>(from, to, row, count);
+  if (rows == 3) return detail::deinterleave_rows<T, 3>(from, to, row, count);
+  detail::deinterleave_rows<T, 4>(from, to, row, count);
 }
 
 #if defined(__AVX2__)

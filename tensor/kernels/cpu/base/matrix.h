@@ -62,22 +62,12 @@ template <class From, class To> void transpose_tile(Matrix<const From> from, Mat
       to.data[i * to.row_stride + j * to.column_stride] = buffer[i * kCopyTile + j];
 }
 
-/// `n` contiguous elements, converted.
-template <class From, class To> void copy_run(const From* from, To* to, int64_t n) {
-  if constexpr (is_half<From> && std::is_same_v<To, float>)
-    widen(from, to, n);
-  else if constexpr (is_half<To> && std::is_same_v<From, float>)
-    narrow(from, to, n);
-  else
-    for (int64_t j = 0; j < n; ++j) to[j] = static_cast<To>(from[j]);
-}
-
 /// to = from, converted; equal sizes, any strides. Tiled so that a transposition stays in the cache.
 template <class From, class To> void copy_matrix_serial(Matrix<const From> from, Matrix<To> to) {
   if (to.row_stride == 1 && to.column_stride != 1) from = from.transposed(), to = to.transposed();
   if (from.column_stride == 1 && from.row_stride == to.columns && to.column_stride == 1 && to.row_stride == to.columns)
     return copy_run(from.data, to.data, to.rows * to.columns);
-  if (from.column_stride == 1 || from.column_stride < from.row_stride) {  // both walk in one direction
+  if (from.column_stride == 1 || from.column_stride < from.row_stride) {  // both are read in order
     for (int64_t i = 0; i < to.rows; ++i) {
       const From* in = from.data + i * from.row_stride;
       To* out = to.data + i * to.row_stride;
@@ -92,7 +82,7 @@ template <class From, class To> void copy_matrix_serial(Matrix<const From> from,
   }
   if constexpr (std::is_same_v<From, To> && std::is_floating_point_v<To>)
     if (from.row_stride == 1 && to.column_stride == 1 &&
-        simd::copy_woven(from.data, from.column_stride, to.data, to.row_stride, to.columns, to.rows))
+        simd::copy_interleaved(from.data, from.column_stride, to.data, to.row_stride, to.columns, to.rows))
       return;
   for (int64_t i = 0; i < to.rows; i += kCopyTile)
     for (int64_t j = 0; j < to.columns; j += kCopyTile) {

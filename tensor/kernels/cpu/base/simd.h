@@ -201,10 +201,8 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD void store_part(T* p, V
 
 /// Lanes below `count` of v, the others of `rest`.
 template <class T, int N = kLanes<T>> WEFT_SIMD Vec<T, N> first_lanes(Vec<T, N> v, Vec<T, N> rest, int count) {
-  using Index = std::conditional_t<
-      sizeof(T) == 8, int64_t,
-      std::conditional_t<sizeof(T) == 4, int32_t, std::conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
-  Vec<Index, N> lane{};
+  decltype(v < rest) lane{};  // integers as wide as T
+  using Index = std::remove_cvref_t<decltype(lane[0])>;
   for (int i = 0; i < N; ++i) lane[i] = static_cast<Index>(i);
   return lane < static_cast<Index>(count) ? v : rest;
 }

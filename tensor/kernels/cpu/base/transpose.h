@@ -65,22 +65,24 @@ void transpose_blocks(const T* from, int64_t from_step, T* to, int64_t to_step, 
 }
 }  // namespace detail
 
-/// transpose_copy() of up to kMostWoven rows or columns without gaps between them. False where it is none: nothing was
+/// transpose_copy() of up to kMostInterleaved rows or columns without gaps between them. False for others: nothing was
 /// done.
 template <class T>
-bool copy_woven(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
-  if (rows > 1 && rows <= kMostWoven && to_step == rows) return weave(from, from_step, rows, to, columns), true;
-  if (columns > 1 && columns <= kMostWoven && from_step == columns)
-    return unweave(from, columns, to, to_step, rows), true;
+bool copy_interleaved(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
+  if (rows > 1 && rows <= kMostInterleaved && to_step == rows)
+    return interleave(from, from_step, rows, to, columns), true;
+  if (columns > 1 && columns <= kMostInterleaved && from_step == columns)
+    return deinterleave(from, columns, to, to_step, rows), true;
   return false;
 }
 
-/// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns; T arithmetic. Whole lines go from memory to
-/// memory by way of registers, so that it does not matter that rows a power of two apart map to few cache sets.
+/// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns; T arithmetic. Whole cache lines go from
+/// memory to memory by way of registers, so that it does not matter that rows a power of two apart map to few cache
+/// sets.
 template <class T>
 void transpose_copy(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
   constexpr int N = kLanes<T> < 16 ? kLanes<T> : 16;
-  if (copy_woven(from, from_step, to, to_step, rows, columns)) return;
+  if (copy_interleaved(from, from_step, to, to_step, rows, columns)) return;
   detail::transpose_blocks<T, N>(from, from_step, to, to_step, rows, columns);
 }
 

@@ -3,7 +3,6 @@
 // of tan, atan and sinh: Cephes (S. Moshier).
 #pragma once
 
-#include <concepts>
 #include <numbers>
 
 #include "tensor/kernels/cpu/base/vector_math.h"

@@ -33,7 +33,7 @@ template <> struct FloatFormat<double> {
   using Unsigned = uint64_t;
   static constexpr int kMantissa = 52;
   static constexpr uint64_t kBias = 1023, kSign = uint64_t{1} << 63;
-  static constexpr double kRounder = 6755399441055744.0;
+  static constexpr double kRounder = 6755399441055744.0;  // 1.5 * 2^52
 };
 template <class V> struct LanesOf : FloatFormat<std::remove_cvref_t<decltype(V{}[0])>> {
   using Lane = std::remove_cvref_t<decltype(V{}[0])>;
@@ -361,10 +361,10 @@ struct Quarter {
   uint32_t n;
 };
 WEFT_SIMD Quarter quarter_of(float x) {
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
+  constexpr double kRounder = FloatFormat<double>::kRounder;
   const double wide = static_cast<double>(x);
-  const double shifted = wide * 0.63661977236758134 + kRound;
-  const double n = shifted - kRound;
+  const double shifted = wide * 0.63661977236758134 + kRounder;
+  const double n = shifted - kRounder;
 #ifdef __FMA__
   const double near = __builtin_fma(n, -1.5707963267948966, wide) - n * 6.123233995736766e-17;
 #else

@@ -1,9 +1,9 @@
 // Slices of a list added to those of a table that an index names.
-#include <cstdlib>
+#include <bit>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/index/grouped_entries.h"
 #include "tensor/kernels/cpu/index/listed_slices.h"
-#include "tensor/kernels/cpu/index/row_groups.h"
 #include "tensor/kernels/cpu/index/slice_sums.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
@@ -52,20 +52,20 @@ void add_along_row(const T* list, std::span<const int64_t> row_offsets, const Sl
 /// A place for each row that is listed, by a hash table with open addressing.
 struct Places {
   explicit Places(std::span<const int64_t> rows)
-      : room(static_cast<int64_t>(std::bit_ceil(2 * rows.size()))), of(std::ssize(rows)) {
-    const Scratch<int64_t> owners(room);
-    std::fill_n(owners.data(), room, int64_t{-1});
-    const int shift = 64 - std::countr_zero(static_cast<uint64_t>(room));
+      : slots(static_cast<int64_t>(std::bit_ceil(2 * rows.size()))), of(std::ssize(rows)) {
+    const Scratch<int64_t> owners(slots);
+    std::fill_n(owners.data(), slots, int64_t{-1});
+    const int shift = 64 - std::countr_zero(static_cast<uint64_t>(slots));
     for (size_t i = 0; i < rows.size(); ++i) {
       const int64_t row = rows[i];
       auto place =
           static_cast<int64_t>(static_cast<uint64_t>(row) * 0x9e3779b97f4a7c15u >> shift);  // Fibonacci hashing
-      while (owners.data()[place] != row && owners.data()[place] != -1) place = (place + 1) & (room - 1);
+      while (owners.data()[place] != row && owners.data()[place] != -1) place = (place + 1) & (slots - 1);
       owners.data()[place] = row;
       of.data()[i] = place;
     }
   }
-  int64_t room;
+  int64_t slots;
   Scratch<int64_t> of;
 };
 
@@ -73,11 +73,11 @@ struct Places {
 template <class T>
 void add_elements(const T* list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                   const SliceLayout& layout, T* to) {
-  const auto add_at = [&](const int64_t* places, int64_t room) {
+  const auto add_at = [&](const int64_t* places, int64_t slots) {
     const int64_t step = layout.table_stride, list_step = layout.list.inner().out, count = std::ssize(rows);
-    const Scratch<double> sums(room);
+    const Scratch<double> sums(slots);
     double* const sum = sums.data();
-    std::fill_n(sum, room, -0.0);
+    std::fill_n(sum, slots, -0.0);
     for (int64_t i = 0; i < count; ++i) sum[places[i]] += static_cast<Compute<T>>(list[i * list_step]);
     for (int64_t i = 0; i < count; ++i) {
       T& element = to[row_offsets[static_cast<size_t>(i)] * step];
@@ -87,7 +87,7 @@ void add_elements(const T* list, std::span<const int64_t> rows, std::span<const 
   };
   if (!is_sparse(std::ssize(rows), layout)) return add_at(rows.data(), layout.table_size);
   const Places places(rows);
-  add_at(places.of.data(), places.room);
+  add_at(places.of.data(), places.slots);
 }
 
 }  // namespace
@@ -97,13 +97,13 @@ void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   const int64_t count = std::ssize(rows), size = layout.slice.count();
   if (size == 0) return;
   if (count == 0) return begin_as(start, table);
-  const NestAxis run = run_of(layout.slice);
+  const NestAxis run = layout.slice.run();
   const Nest outer = layout.slice.outer();
   // Rows of which few are listed, or which are not in one stride, begin all at once, and only those that are listed are
   // gone through.
   const bool sparse = is_sparse(count, layout), begun = sparse || rows.data() != row_offsets.data();
   if (begun) begin_as(start, table);
-  const RowGroups groups(rows, layout.table_size, sparse);
+  const GroupedEntries groups(rows, layout.table_size, sparse);
   const Scratch<int64_t> list_offsets(count);
   fill_offsets(layout.list, list_offsets, count);
   const int64_t mean_work = std::max<int64_t>(1, count * size / groups.count);
@@ -114,26 +114,32 @@ void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
     const T* before = begun ? to : start.defined() ? start.data<T>() : nullptr;
     const auto before_at = [&](int64_t offset) { return before == nullptr ? nullptr : before + offset; };
     const auto offset_of = [&](int64_t i) { return row_offsets[static_cast<size_t>(i)] * layout.table_stride; };
+    // The row at this offset as it begins, and with the `members` slices added whose numbers are at `order`.
+    const auto begin_row = [&](int64_t row) {
+      NestWalk walk(outer, 0);
+      for (int64_t k = 0; k < size; k += run.size, walk.next())
+        begin_run(before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
+    };
+    const auto sum_row = [&](int64_t row, const int64_t* order, int64_t members) {
+      NestWalk walk(outer, 0);
+      for (int64_t k = 0; k < size; k += run.size, walk.next())
+        add_runs(ListedRuns<T>{from + walk.out(), list_offsets.data(), order}, run.out, members, AsTheyAre{},
+                 before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
+    };
+    const auto prefetch_row = [&](int64_t i) {
+      prefetch_run(from + list_offsets.data()[i], size);
+      if (before != nullptr) prefetch_run(before + offset_of(i), size);
+    };
     parallel_for(groups.count, std::max<int64_t>(1, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
       for (int64_t g = begin; g < end; ++g) {
         const int64_t first = groups.starts.data()[g], members = groups.starts.data()[g + 1] - first;
         const int64_t* const order = groups.order.data() + first;
-        NestWalk walk(outer, 0);
         if (members == 0 || rows[static_cast<size_t>(*order)] == skip) {
-          if (before == to) continue;
-          for (int64_t k = 0, row = g * layout.table_stride; k < size; k += run.size, walk.next())
-            begin_run(before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
+          if (before != to) begin_row(g * layout.table_stride);
           continue;
         }
-        if (dense && first + members + 1 < count) {  // what the next sums read lies anywhere
-          const int64_t next = order[members + 1];
-          prefetch_run(from + list_offsets.data()[next], size);
-          if (before != nullptr) prefetch_run(before + offset_of(next), size);
-        }
-        const int64_t row = offset_of(*order);
-        for (int64_t k = 0; k < size; k += run.size, walk.next())
-          add_runs(ListedRuns<T>{from + walk.out(), list_offsets.data(), order}, run.out, members, AsTheyAre{},
-                   before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
+        if (dense && first + members + 1 < count) prefetch_row(order[members + 1]);  // which may lie anywhere
+        sum_row(offset_of(*order), order, members);
       }
     });
   });
@@ -153,7 +159,7 @@ int64_t most_of_a_row(std::span<const int64_t> rows, int64_t table_size) {
 /// Adds slices that are one run each, in the order of the list. Not for halves.
 void add_in_order(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                   const SliceLayout& layout, const Operand& start, const Operand& table) {
-  const NestAxis run = run_of(layout.slice);
+  const NestAxis run = layout.slice.run();
   begin_as(start, table);
   visit_number(table.dtype, [&]<class T>() {
     if constexpr (!is_half<T>) {
@@ -181,7 +187,7 @@ void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<cons
   const bool many = whole && count > kMany * layout.table_size;
   constexpr int64_t kShort = 16;        // slices: sorting them by their rows would cost more than adding them
   constexpr int64_t kMostOfARow = 256;  // added one after the other: more would lose digits
-  const bool short_runs = size > 1 && size <= kShort && run_of(layout.slice).size == size;
+  const bool short_runs = size > 1 && size <= kShort && layout.slice.run().size == size;
   if (count > 0 && short_runs && !across && !half && whole && !many &&
       (count <= kMostOfARow || most_of_a_row(rows, layout.table_size) <= kMostOfARow))
     return add_in_order(list, rows, row_offsets, layout, start, table);

@@ -45,11 +45,7 @@ void op::EmbeddingBackward::cpu(const Operand& g, const Operand& indices, const 
 
 void op::OneHot::cpu(const Operand& indices, const Operand& out) const {
   const int64_t last = out.rank() - 1, classes = out.size(last), step = out.stride(last);
-  const IndexList list(indices, [&](const int64_t* values, int64_t count) {
-    for (int64_t i = 0; i < count; ++i)
-      if (values[i] < 0 || values[i] >= classes)
-        throw IndexError(text("class ", values[i], " is out of range for ", classes, " classes"));
-  });
+  const IndexList list = IndexList::of_classes(indices, classes);
   const RowView rows(out, last);
   visit_dtype(out.dtype, [&]<class T>() {
     T* to = out.data<T>();

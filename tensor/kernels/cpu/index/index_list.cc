@@ -28,4 +28,10 @@ void IndexList::check(int64_t limit) const {
       throw IndexError(text("index ", data_[i], " is out of range for an axis of size ", limit));
 }
 
+void IndexList::check_classes(const int64_t* list, int64_t count, int64_t classes, std::optional<int64_t> ignored) {
+  for (int64_t i = 0; i < count; ++i)
+    if ((list[i] < 0 || list[i] >= classes) && list[i] != ignored)
+      throw IndexError(text("class ", list[i], " is out of range for ", classes, " classes"));
+}
+
 }  // namespace weft::kernels::cpu

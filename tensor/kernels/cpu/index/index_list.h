@@ -2,6 +2,8 @@
 // nothing is written where an index is bad and nothing is thrown inside of a parallel region.
 #pragma once
 
+#include <optional>
+
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 
@@ -35,6 +37,11 @@ class IndexList {
     return static_cast<int64_t>(bits) >= 0;
   }
 
+  /// Classes, which lie in [0, classes) or are `ignored`: IndexError `class 7 is out of range for 5 classes`.
+  static IndexList of_classes(const Operand& index, int64_t classes, std::optional<int64_t> ignored = std::nullopt) {
+    return IndexList(index, [&](const int64_t* list, int64_t count) { check_classes(list, count, classes, ignored); });
+  }
+
   const int64_t* data() const { return data_; }
   int64_t count() const { return count_; }
   int64_t operator[](int64_t i) const { return data_[i]; }
@@ -42,6 +49,7 @@ class IndexList {
 
  private:
   void copy_from(const Operand& index);
+  static void check_classes(const int64_t* list, int64_t count, int64_t classes, std::optional<int64_t> ignored);
 
   bool direct_;
   int64_t count_;

@@ -22,8 +22,6 @@ template <class T> void copy_run(const T* from, int64_t from_step, T* to, int64_
   }
 }
 
-inline NestAxis run_of(const Nest& nest) { return nest.rank > 0 ? nest.inner() : NestAxis{1, 1, 1}; }
-
 /// Where a slice begins: in the list, and in the table without what its index adds.
 struct SliceStart {
   int64_t list, table;
@@ -44,7 +42,7 @@ template <class F> WEFT_SIMD void for_each_start(const Nest& list, int64_t begin
 /// Whether elements that are adjacent in memory are adjacent along the table's axis, not in a slice.
 inline bool lies_across(const SliceLayout& layout) {
   constexpr int64_t kFew = 4, kLong = 64;  // slices, of which each is gone through by itself
-  const NestAxis run = run_of(layout.slice);
+  const NestAxis run = layout.slice.run();
   if (layout.list.count() <= kFew && run.size > kLong) return false;
   if (layout.list.rank == 1 && std::abs(layout.list.inner().out) > std::abs(run.out)) return false;  // not in the list
   return std::abs(layout.table_stride) < std::abs(run.in);
@@ -59,9 +57,9 @@ template <class F> void for_elements(const SliceLayout& layout, int64_t work, co
   });
 }
 
-/// The same for all slices, of `size` elements each. Where a row of the table may be listed twice, each thread has rows
-/// of its own and goes through the whole list, so that the last write to a row stays the last; single elements are one
-/// thread's, as to ask whose each is costs more than to write it.
+/// f(i, at) for all listed slices, of `size` elements each, in parallel. Where a row of the table may be listed twice,
+/// each thread has rows of its own and goes through the whole list, so that the last write to a row stays the last.
+/// Single elements are all one thread's: to find out whose each is would cost more than to write it.
 template <class F>
 void for_listed(std::span<const int64_t> rows, const SliceLayout& layout, int64_t size, bool unique, const F& f) {
   const int64_t count = std::ssize(rows);

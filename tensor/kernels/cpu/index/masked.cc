@@ -29,7 +29,7 @@ Nest paired(const Operand& mask, const Operand& x) {
 
 /// f(i, in, out, axis, count) for the runs of elements [begin, end) of a nest: element i and so many after it.
 template <class F> void each_run(const Nest& nest, int64_t begin, int64_t end, const F& f) {
-  const NestAxis run = nest.rank > 0 ? nest.inner() : NestAxis{1, 0, 0};
+  const NestAxis run = nest.run();
   const Nest outer = nest.outer();
   if (begin >= end) return;
   NestWalk walk(outer, begin / run.size);

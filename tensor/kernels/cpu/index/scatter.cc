@@ -2,7 +2,6 @@
 #include "tensor/ops/scatter.h"
 
 #include <atomic>
-#include <cstddef>
 #include <mutex>
 #include <type_traits>
 
@@ -43,7 +42,7 @@ void scatter_widened(const Operand& src, const Operand& index, const SliceIndex&
 /// f(indices, first, count) for pieces of [begin, end) of a 1-D index, as i64; false where one is not below `limit`.
 template <class F> bool for_indices(const Operand& index, int64_t begin, int64_t end, int64_t limit, const F& f) {
   constexpr int64_t kTogether = 1024;
-  int64_t room[kTogether];
+  int64_t buffer[kTogether];
   const int64_t step = index.stride(0);
   const bool direct = index.dtype == i64 && step == 1;
   for (int64_t i = begin; i < end; i += kTogether) {
@@ -51,9 +50,9 @@ template <class F> bool for_indices(const Operand& index, int64_t begin, int64_t
     if (!direct)
       visit_integer(index.dtype, [&]<class I>() {
         const I* from = index.data<I>() + i * step;
-        for (int64_t k = 0; k < count; ++k) room[k] = static_cast<int64_t>(from[k * step]);
+        for (int64_t k = 0; k < count; ++k) buffer[k] = static_cast<int64_t>(from[k * step]);
       });
-    const int64_t* const indices = direct ? index.data<int64_t>() + i : room;
+    const int64_t* const indices = direct ? index.data<int64_t>() + i : buffer;
     if (!IndexList::all_below(indices, count, limit)) return false;
     f(indices, i, count);
   }
@@ -174,9 +173,9 @@ template <class T, class A, class F> bool combine_one_each(const OneEach& each) 
 bool scatter_one_each(const Operand& src, const IndexList& list, const Operand& into, bool (*combine)(const OneEach&)) {
   const int64_t last = into.rank() - 1, bytes = static_cast<int64_t>(size_of(into.dtype));
   const Nest rows = rows_of(src, last, into), outer = rows.outer();
-  const NestAxis run = rows.rank > 0 ? rows.inner() : NestAxis{1, 0, 0};
-  const std::byte* const from = static_cast<std::byte*>(src.base) + src.view->offset() * bytes;
-  std::byte* const to = static_cast<std::byte*>(into.base) + into.view->offset() * bytes;
+  const NestAxis run = rows.run();
+  const char* const from = src.first();
+  char* const to = into.first();
   std::atomic<bool> bad = false;
   parallel_for(list.count(), kIndexGrain, [&](int64_t begin, int64_t end) {
     NestWalk walk(outer, begin / run.size);

@@ -60,7 +60,7 @@ void copy_elements(const Operand& table, std::span<const int64_t> index, const S
 void copy_slices(const Operand& table, std::span<const int64_t> index, const SliceLayout& layout, const Operand& list) {
   const int64_t count = std::ssize(index), size = layout.slice.count();
   if (count == 0 || size == 0) return;
-  const NestAxis run = run_of(layout.slice);
+  const NestAxis run = layout.slice.run();
   const Nest outer = layout.slice.outer();
   if (size == 1) return copy_elements(table, index, layout, list);
   visit_size(table.dtype, [&]<class T>() {
@@ -114,7 +114,7 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
                 const SliceLayout& layout, bool unique, const Operand& table) {
   const int64_t count = std::ssize(rows), size = layout.slice.count();
   if (count == 0 || size == 0) return;
-  const NestAxis run = run_of(layout.slice);
+  const NestAxis run = layout.slice.run();
   const Nest outer = layout.slice.outer();
   visit_size(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();

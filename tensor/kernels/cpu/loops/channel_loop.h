@@ -49,12 +49,8 @@ void channel_row(const std::array<T*, kInputs + 1>& pointers, const ChannelAxis&
     std::array<V, kInputs> x;
     for (int k = 0; k < kInputs; ++k) {
       if constexpr (kDense) simd::prefetch(pointers[k] + j);
-      if constexpr (!kDense)
-        x[k] = simd::load_strided<C>(pointers[k] + j * axis.strides[k], axis.strides[k], count);
-      else if constexpr (std::is_same_v<decltype(count), int>)
-        x[k] = simd::load_part<C>(pointers[k] + j, count);
-      else
-        x[k] = simd::load<C>(pointers[k] + j);
+      x[k] = kDense ? lanes_at(pointers[k] + j, count)
+                    : simd::load_strided<C>(pointers[k] + j * axis.strides[k], axis.strides[k], count);
     }
     V y;
     if (moves) {
@@ -64,14 +60,12 @@ void channel_row(const std::array<T*, kInputs + 1>& pointers, const ChannelAxis&
     } else {
       y = F::apply(x, fixed);
     }
-    T* to = pointers[kInputs] + j * (kDense ? 1 : axis.strides[kInputs]);
-    if constexpr (!kDense) {
-      for (int i = 0; i < count; ++i) to[i * axis.strides[kInputs]] = static_cast<T>(y[i]);
-    } else if constexpr (std::is_same_v<decltype(count), int>) {
-      simd::store_part<C>(to, y, count);
-    } else {
-      simd::store<C>(to, y);
-    }
+    T* const to = pointers[kInputs];
+    const int64_t step = axis.strides[kInputs];
+    if constexpr (kDense)
+      put_lanes(to + j, y, count);
+    else
+      for (int i = 0; i < count; ++i) to[(j + i) * step] = static_cast<T>(y[i]);
   });
 }
 

@@ -11,13 +11,14 @@
 namespace weft::kernels::cpu {
 namespace {
 
-// Where some operand runs along another axis than the first, tiles of the two axes are walked: columns and rows of one
-// that is copied into the first operand's order before it is used, and of one that `inner` takes as it lies. The latter
-// is longer: it goes straight from memory to memory, and long runs of what is written keep its lines together.
+// Where some operand is contiguous along another axis than the first operand, the loop goes by tiles of the two axes.
+// kTile: columns and rows of a tile that is copied into the first operand's order before it is used. kLongColumns and
+// kLongRows: of one that `inner` takes as it lies; it goes straight from memory to memory, and long runs of what is
+// written keep its cache lines together.
 constexpr int64_t kTile = 32, kLongColumns = 256, kLongRows = 64, kLeastTile = 2048;
 
-// Rows up to this long that one operand repeats (a bias) are walked as longer ones, of about so many elements, from a
-// buffer that holds the operand several times.
+// Rows up to kShortRow long that one operand repeats (a bias) count as longer ones, of about kRepeatedRow elements,
+// with a buffer that holds the repeated row several times.
 constexpr int64_t kShortRow = 64, kRepeatedRow = 1024, kLargestElement = 8;
 
 // The loop's axes, innermost first, with the bytes each operand steps; always at least two of them.
@@ -54,15 +55,13 @@ struct Plan {
 };
 
 void Plan::take(const Operand* list) {
-  for (int k = 0; k < operands; ++k)
-    base[k] = static_cast<char*>(list[k].base) + list[k].view->offset() * static_cast<int64_t>(size_of(list[k].dtype));
-  const Shape& sizes = list[0].shape();
+  for (int k = 0; k < operands; ++k) base[k] = list[k].first();
   for (int64_t axis = list[0].rank() - 1; axis >= 0; --axis) {
-    const int64_t size = sizes[static_cast<size_t>(axis)];
+    const int64_t size = list[0].size(axis);
     if (size == 1) continue;
-    const bool backwards = list[0].stride(axis) < 0;  // walk the first operand forwards
+    const bool backwards = list[0].stride(axis) < 0;  // the first operand in the order of memory
     for (int k = 0; k < operands; ++k) {
-      const int64_t bytes = list[k].strides()[static_cast<size_t>(axis)] * static_cast<int64_t>(size_of(list[k].dtype));
+      const int64_t bytes = list[k].stride(axis) * static_cast<int64_t>(size_of(list[k].dtype));
       if (backwards) base[k] += bytes * (size - 1);
       step[rank][k] = backwards ? -bytes : bytes;
     }
@@ -87,7 +86,7 @@ void Plan::merge() {
   rank = rank == 0 ? 0 : last + 1;
 }
 
-// An operand that is contiguous along another axis would touch a new cache line per element: walk small tiles of the
+// An operand that is contiguous along another axis would touch a new cache line per element: take small tiles of the
 // two axes instead, and copy its part of each tile into the order of the first operand, so that `inner` runs fast.
 void Plan::choose_tiles(const Operand* list, uint32_t readable) {
   for (int k = 1; k < operands && !tiled; ++k) {
@@ -170,6 +169,7 @@ void gather_tile(const char* from, int64_t column_step, int64_t row_step, char* 
   T* out = reinterpret_cast<T*>(to);
   if (row_step == size) {
     const T* const source = reinterpret_cast<const T*>(from);
+    // With a step that the compiler knows, x + y^T of 192 x 192 takes 2 to 6 % less.
     if (columns == kTile) return simd::transpose_copy(source, column_step / size, out, kTile, kTile, rows);
     return simd::transpose_copy(source, column_step / size, out, columns, columns, rows);
   }
@@ -323,7 +323,7 @@ void flat_loop(const Operand* operands, int count, int64_t total, int64_t grain,
   constexpr int64_t kNoRows[kMaxLoopOperands] = {};
   for (int k = 0; k < count; ++k) {
     step[k] = static_cast<int64_t>(size_of(operands[k].dtype));
-    base[k] = static_cast<char*>(operands[k].base) + operands[k].view->offset() * step[k];
+    base[k] = operands[k].first();
   }
   if (grain == 0 || total < 2 * grain) return inner(context, base, step, kNoRows, total, 1);
   const int64_t chunks = ceil_div(total, kLoopChunk);

@@ -1,4 +1,4 @@
-// Nest: nested axes as a kernel walks them, for one input and one output at a time.
+// Nest: the axes of nested loops over one input and one output.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,8 @@ struct Nest {
   int64_t count() const;
   void push(NestAxis axis) { axes[rank++] = axis; }
   const NestAxis& inner() const { return axes[rank - 1]; }
+  /// The innermost axis, or where there is none, an axis of the one position.
+  NestAxis run() const { return rank > 0 ? inner() : NestAxis{1, 1, 1}; }
   /// The nest without its innermost axis.
   Nest outer() const;
   /// Merges adjacent axes that are one axis in memory; the order of the positions stays.

@@ -3,15 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 namespace weft::kernels::cpu::detail {
-
-/// An unsigned integer as large as T.
-template <class T>
-using WordOf = std::conditional_t<
-    sizeof(T) == 1, uint8_t,
-    std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
 
 /// Copies `rows` rows of `columns` words, whose words lie `step` and rows `row_step` bytes apart, to dense memory, and
 /// back.

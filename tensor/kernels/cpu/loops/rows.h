@@ -133,12 +133,7 @@ template <class T> class RowReader : detail::RowCursor<T> {
     this->take_rows();
     this->at_ = 0;
     this->each_element([](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); },
-                       [](const T* from, Compute<T>* to, int64_t count) {
-                         if constexpr (is_half<T>)
-                           widen(from, to, count);
-                         else
-                           std::copy_n(from, count, to);
-                       });
+                       [](const T* from, Compute<T>* to, int64_t count) { copy_run(from, to, count); });
   }
 };
 
@@ -160,12 +155,7 @@ template <class T> class RowWriter : detail::RowCursor<T> {
  private:
   [[gnu::noinline]] void store() {
     this->each_element([](T& to, const Compute<T>& from) { to = static_cast<T>(from); },
-                       [](T* to, const Compute<T>* from, int64_t count) {
-                         if constexpr (is_half<T>)
-                           narrow(from, to, count);
-                         else
-                           std::copy_n(from, count, to);
-                       });
+                       [](T* to, const Compute<T>* from, int64_t count) { copy_run(from, to, count); });
     this->held_ = this->at_ = 0;
   }
 };
@@ -233,11 +223,10 @@ template <class C> WEFT_SIMD simd::Vec<C> lanes_at(WholeLanes<C> p, auto) { retu
 template <class C> WEFT_SIMD void put_lanes(WholeLanes<C> p, simd::Vec<C> v, auto) { simd::store<C>(p.get(), v); }
 
 /// Where a row is worked out in C: the row itself, or if that is of 16 bits, a buffer.
-template <class T> class RowRoom {
+template <class T> class RowBuffer {
  public:
   using C = Compute<T>;
-  explicit RowRoom(int64_t length)
-      : length_(length), buffer_(is_half<T> ? ceil_div(length, simd::kLanes<C>) * simd::kLanes<C> : 0) {}
+  explicit RowBuffer(int64_t length) : length_(length), buffer_(is_half<T> ? round_up(length, simd::kLanes<C>) : 0) {}
   C* elements(C* row) const { return row; }
   C* lanes(C* row) const { return row; }
   void write_to(C*) const {}

@@ -1,6 +1,7 @@
 // Activations of one pass.
 #include "tensor/ops/activation.h"
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/pointwise/binary_loops.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
@@ -27,13 +28,8 @@ struct EluOf {
   }
 };
 
-template <class T> T limited(T x, T low, T high) {
-  const T above = x < low ? low : x;
-  return above > high ? high : above;
-}
-
 /// min(max(x + 3, 0), 6) / 6 without the division: 6 times a sixth is 1 in either dtype.
-template <class T> T hard_gate(T x) { return limited<T>(x + 3, 0, 6) * (T(1) / 6); }
+template <class T> T hard_gate(T x) { return clamped<T>(x + 3, 0, 6) * (T(1) / 6); }
 
 }  // namespace
 }  // namespace weft::kernels::cpu

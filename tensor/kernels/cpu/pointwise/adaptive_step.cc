@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/pointwise/step_loop.h"
 
 namespace weft::kernels::cpu {
@@ -32,7 +33,7 @@ template <class T, bool kDecays> struct Adamax {
   void operator()(T& p, const T& grad, T& average, T& largest) const {
     const T g = decayed<kDecays>(grad, weight_decay, p);
     average += fresh1 * (g - average);
-    largest = larger(beta2 * largest, std::abs(g) + eps);
+    largest = nan_max(beta2 * largest, std::abs(g) + eps);
     p -= rate * (average / largest);
   }
 };
@@ -100,11 +101,6 @@ template <class T> struct Lion {
 namespace weft {
 using namespace kernels::cpu;
 
-namespace {
-/// 1 - beta^step
-double correction(double beta, int64_t step) { return 1 - std::pow(beta, static_cast<double>(step)); }
-}  // namespace
-
 void op::AdagradStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& sum) const {
   const double rate = lr / (1 + static_cast<double>(step - 1) * lr_decay);
   visit_step(parameter.dtype, weight_decay, [&]<class T, bool kDecays>() {
@@ -124,7 +120,7 @@ void op::AdadeltaStep::cpu(const Operand& parameter, const Operand& gradient, co
 
 void op::AdamaxStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average,
                          const Operand& largest) const {
-  const double rate = lr / correction(beta1, step);
+  const double rate = lr / bias_correction(beta1, step);
   visit_step(parameter.dtype, weight_decay, [&]<class T, bool kDecays>() {
     const Adamax<T, kDecays> adamax{static_cast<T>(rate), static_cast<T>(1 - beta1), static_cast<T>(beta2),
                                     static_cast<T>(eps), static_cast<T>(weight_decay)};
@@ -142,7 +138,7 @@ void op::NAdamStep::cpu(const Operand& parameter, const Operand& gradient, const
     const NAdam<T, kDecays> nadam{.moments = Moments<T, kDecays>(*this),
                                   .gradient_rate = static_cast<T>(lr * (1 - now) / (1 - product)),
                                   .average_rate = static_cast<T>(lr * next / (1 - product * next)),
-                                  .root_correction = static_cast<T>(std::sqrt(correction(beta2, step))),
+                                  .root_correction = static_cast<T>(std::sqrt(bias_correction(beta2, step))),
                                   .eps = static_cast<T>(eps)};
     run_step<T>(nadam, parameter, gradient, average, square);
   });
@@ -150,9 +146,9 @@ void op::NAdamStep::cpu(const Operand& parameter, const Operand& gradient, const
 
 void op::RAdamStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average,
                         const Operand& square) const {
-  const double correction2 = correction(beta2, step), limit = 2 / (1 - beta2) - 1;
+  const double correction2 = bias_correction(beta2, step), limit = 2 / (1 - beta2) - 1;
   const double length = limit - 2 * static_cast<double>(step) * (1 - correction2) / correction2;
-  const double rate = lr / correction(beta1, step);
+  const double rate = lr / bias_correction(beta1, step);
   const double rectified =
       std::sqrt((length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length) * correction2);
   visit_step(parameter.dtype, decoupled_weight_decay ? 0 : weight_decay, [&]<class T, bool kDecays>() {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
@@ -103,11 +102,10 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
 }
 
 void move(const Operand& from, const Operand& to) {
-  const int64_t size = static_cast<int64_t>(size_of(to.dtype));
   if (from.view->is_contiguous() && to.view->is_contiguous()) {
-    char* target = static_cast<char*>(to.base) + to.view->offset() * size;
-    const char* source = static_cast<const char*>(from.base) + from.view->offset() * size;
-    const int64_t bytes = to.numel() * size;
+    char* target = to.first();
+    const char* source = from.first();
+    const int64_t bytes = to.numel() * static_cast<int64_t>(size_of(to.dtype));
     return parallel_for(bytes, 4 * kCheapGrain,
                         [&](int64_t begin, int64_t end) { copy_bytes(source + begin, target + begin, end - begin); });
   }

@@ -1,6 +1,7 @@
 #include "tensor/kernels/cpu/pointwise/fill.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
@@ -38,9 +39,7 @@ template <class F> void fill_by_index(const Operand& out, const F& f) {
 
 void fill(const Operand& out, const Scalar& value) {
   visit_dtype(out.dtype, [&]<class T>() {
-    using Bits = std::conditional_t<
-        sizeof(T) == 1, uint8_t,
-        std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    using Bits = WordOf<T>;
     const Bits bits = std::bit_cast<Bits>(scalar_as<T>(value));
     if (out.view->is_contiguous()) {
       Bits* data = out.data<Bits>();

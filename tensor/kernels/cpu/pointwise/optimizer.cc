@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/pointwise/step_loop.h"
 #include "tensor/ops/optimizer_step.h"
 
@@ -38,7 +39,7 @@ template <class T, bool kDecays> struct Adam {
     const T shrunk = p * shrink;
     average += fresh1 * (g - average);
     square = beta2 * square + fresh2 * g * g;
-    if (largest != nullptr) *largest = larger(*largest, square);
+    if (largest != nullptr) *largest = nan_max(*largest, square);
     p = shrunk - rate * (average / (std::sqrt(largest != nullptr ? *largest : square) / root_correction + eps));
   }
 };
@@ -91,8 +92,7 @@ void op::SgdStep::cpu(const Operand& parameter, const Operand& gradient, const O
 
 void op::AdamStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square,
                        const Operand& largest) const {
-  const double correction1 = 1 - std::pow(beta1, static_cast<double>(step));
-  const double correction2 = 1 - std::pow(beta2, static_cast<double>(step));
+  const double correction1 = bias_correction(beta1, step), correction2 = bias_correction(beta2, step);
   visit_step(parameter.dtype, decoupled ? 0 : weight_decay, [&]<class T, bool kDecays>() {
     const Adam<T, kDecays> adam{.rate = static_cast<T>(lr / correction1),
                                 .fresh1 = static_cast<T>(1 - beta1),

@@ -15,7 +15,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-// What a Philox block yields; blocks drawn at a time.
+// Philox blocks, of four numbers each, that are drawn at a time.
 constexpr int64_t kBlocks = kLoopBlock / 4;
 
 // Blocks first .. first + kBlocks - 1 of a stream, number j of each block in rows[j]: `philox` round by round over
@@ -42,6 +42,7 @@ void philox_rows(RandomKey key, uint64_t first, uint32_t (*rows)[kBlocks]) {
   }
 }
 
+// (simd::interleave() takes longer here: rand() of 100,000 floats 78 us instead of 75.)
 template <class T> void interleave(const T (*rows)[kBlocks], T* out) {
   for (int64_t i = 0; i < kBlocks; ++i)
     for (int64_t j = 0; j < 4; ++j) out[4 * i + j] = rows[j][i];
@@ -174,10 +175,10 @@ struct Normal {
 };
 
 // Two elements from each Philox block: pair(block).
-template <class Size2> struct Pairs {
-  using Value = typename std::invoke_result_t<Size2, uint64_t>::value_type;
+template <class F> struct Pairs {
+  using Value = typename std::invoke_result_t<F, uint64_t>::value_type;
   static constexpr int64_t kPerBlock = 2;
-  Size2 pair;
+  F pair;
   void draw(uint64_t first_block, Value* out) const {
     for (int64_t i = 0; i < kLoopBlock / 2; ++i) {
       const auto two = pair(first_block + static_cast<uint64_t>(i));
@@ -186,7 +187,7 @@ template <class Size2> struct Pairs {
     }
   }
 };
-template <class Size2> Pairs(Size2) -> Pairs<Size2>;
+template <class F> Pairs(F) -> Pairs<F>;
 
 template <class T> T* at(char* base, int64_t bytes) { return reinterpret_cast<T*>(base + bytes); }
 

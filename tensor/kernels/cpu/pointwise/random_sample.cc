@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tensor/core/random.h"
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/batch.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
@@ -102,11 +103,6 @@ class OwnStream {
   std::array<double, 2> values_{};
 };
 
-double log_factorial(double k) {
-  int sign = 0;
-  return ::lgamma_r(k + 1, &sign);
-}
-
 /// Small rates by counting arrivals; others by transformed rejection: W. Hormann, "The transformed rejection method for
 /// generating Poisson random variables", 1993 (PTRS).
 double poisson_of(double rate, OwnStream stream) {
@@ -123,7 +119,7 @@ double poisson_of(double rate, OwnStream stream) {
     const double k = std::floor((2 * a / s + b) * u + rate + 0.43);
     if (s >= 0.07 && v <= certain) return k;
     if (!(k >= 0) || (s < 0.013 && v > s)) continue;
-    if (std::log(v * inverse_alpha / (a / (s * s) + b)) <= k * std::log(rate) - rate - log_factorial(k)) return k;
+    if (std::log(v * inverse_alpha / (a / (s * s) + b)) <= k * std::log(rate) - rate - log_gamma(k + 1)) return k;
   }
 }
 

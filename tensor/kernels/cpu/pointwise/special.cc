@@ -53,12 +53,6 @@ struct ErfinvOf {
   template <class V> V operator()(V y) const { return vmath::erfinv(y); }
 };
 
-/// std::lgamma writes a global sign, which threads would fight over.
-double lgamma_of(double x) {
-  int sign = 0;
-  return ::lgamma_r(x, &sign);
-}
-
 /// Asymptotic series after shifting x upwards, reflection below 0: M. Abramowitz and I. Stegun, 6.3.18, 6.3.5, 6.3.7.
 double digamma_of(double x) {
   if (x == 0) return std::copysign(kInfinity, -x);
@@ -122,7 +116,7 @@ using namespace kernels::cpu;
   WEFT_UNARY_KERNEL(Op, special([](double v) { return of_double(v); }, [](auto v) { return of_register(v); }, x, out))
 
 WEFT_UNARY_KERNEL(Erfinv, floating(kMathGrain, on_registers(ErfinvOf{}), x, out))
-WEFT_SPECIAL_KERNEL(Lgamma, lgamma_of, vmath::lgamma)
+WEFT_SPECIAL_KERNEL(Lgamma, log_gamma, vmath::lgamma)
 WEFT_SPECIAL_KERNEL(Digamma, digamma_of, vmath::digamma)
 WEFT_SPECIAL_KERNEL(I0, bessel_i<0>, (vmath::bessel_i<0, false>))
 WEFT_SPECIAL_KERNEL(I1, bessel_i<1>, (vmath::bessel_i<1, false>))

@@ -1,6 +1,7 @@
 // The loop of optimizer steps: f(parameter, gradient, states...) on every element, in one pass.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <utility>
 
@@ -55,7 +56,7 @@ template <class F> void visit_step(DType dtype, double weight_decay, const F& f)
   });
 }
 
-/// The maximum; NaN where either is.
-template <class T> T larger(T a, T b) { return a > b || a != a ? a : b; }
+/// 1 - beta^step: what a mean with decay `beta` that began with 0 is divided by.
+inline double bias_correction(double beta, int64_t step) { return 1 - std::pow(beta, static_cast<double>(step)); }
 
 }  // namespace weft::kernels::cpu

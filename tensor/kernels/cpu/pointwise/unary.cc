@@ -55,13 +55,9 @@ struct PositiveBits {
 template <class F> void of_bits(const F& f, const Operand& x, const Operand& out) {
   elementwise<uint16_t, uint16_t>(kCheapGrain, f, out, x);
 }
-bool has_half_bits(const Operand& x) { return is_half_precision(x.dtype); }
-template <class T> struct Limited {
+template <class T> struct Clamped {
   T low, high;
-  T operator()(T x) const {
-    const T above = x < low ? low : x;
-    return above > high ? high : above;
-  }
+  T operator()(T x) const { return clamped(x, low, high); }
 };
 // A bound beyond an integer type does not wrap.
 template <class T> T bound(const Scalar& value) {
@@ -105,11 +101,11 @@ template <class F> void to_integer(const F& f, const Operand& x, const Operand& 
 namespace weft {
 using namespace kernels::cpu;
 
-WEFT_UNARY_KERNEL(Neg, has_half_bits(x) ? of_bits(NegatedBits{}, x, out) : number(Negated{}, x, out))
-WEFT_UNARY_KERNEL(Abs, has_half_bits(x) ? of_bits(AbsoluteBits{}, x, out) : number(Absolute{}, x, out))
+WEFT_UNARY_KERNEL(Neg, is_half_precision(x.dtype) ? of_bits(NegatedBits{}, x, out) : number(Negated{}, x, out))
+WEFT_UNARY_KERNEL(Abs, is_half_precision(x.dtype) ? of_bits(AbsoluteBits{}, x, out) : number(Absolute{}, x, out))
 WEFT_UNARY_KERNEL(Sign, number(SignOf{}, x, out))
 WEFT_UNARY_KERNEL(Square, number(Squared{}, x, out))
-WEFT_UNARY_KERNEL(Relu, has_half_bits(x)
+WEFT_UNARY_KERNEL(Relu, is_half_precision(x.dtype)
                             ? of_bits(PositiveBits{static_cast<uint16_t>(x.dtype == bf16 ? 0xff80 : 0xfc00)}, x, out)
                             : number(Positive{}, x, out))
 // The rounding mode is to nearest, halves to even.
@@ -144,7 +140,7 @@ void op::NanToNum::cpu(const Operand& x, const Operand& out) const {
     const C infinity = std::numeric_limits<C>::infinity(), largest = static_cast<C>(largest_of<T>());
     if (!above && !below) {  // limits, which finite values do not meet
       const auto limited = [replaced = static_cast<C>(nan), largest, least = -largest](C v) {
-        const C high = v < least ? least : v, inside = high > largest ? largest : high;
+        const C inside = clamped(v, least, largest);
         return v != v ? replaced : inside;
       };
       return elementwise<T, T>(kCheapGrain, limited, out, x);
@@ -162,7 +158,7 @@ void op::Clip::cpu(const Operand& x, const Operand& out) const {
   visit_number(x.dtype, [&]<class T>() {
     using C = Compute<T>;
     using Limits = std::numeric_limits<C>;
-    Limited<C> f{Limits::lowest(), Limits::max()};
+    Clamped<C> f{Limits::lowest(), Limits::max()};
     if constexpr (Limits::has_infinity) f = {-Limits::infinity(), Limits::infinity()};
     if (min) f.low = bound<C>(*min);
     if (max) f.high = bound<C>(*max);

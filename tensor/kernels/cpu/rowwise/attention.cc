@@ -130,7 +130,7 @@ template <class T> class Forward {
   void blocks(int64_t begin, int64_t end) const {
     Readable<T> q(in_.q), k(in_.k), v(in_.v);
     const Scratch<C> scratch(checked_multiply(blocks_.height(), blocks_.columns()));
-    const DropoutBlock<C> drop(setting_, blocks_, in_.q.size(in_.q.rank() - 2));
+    const BlockSoftmax<C> softmax(in_, setting_, rows_, blocks_);
     const bool few = reads_in_place();
     for (int64_t item = begin; item < end; ++item) {
       const RowBlock block = blocks_.at(item / blocks_.per_head(), item % blocks_.per_head());
@@ -141,17 +141,7 @@ template <class T> class Forward {
         score_keys<T>(rows_of(whole(in_.q, block)), columns_of(whole(in_.k, block)), scores);
       else
         gemm<C>(rows_of(q.at(block.batch)), columns_of(k.at(block.batch)).transposed(), scores);
-      drop.draw(block);
-      const Matrix<C> largest = matrix_of<C>(rows_.largest, block.batch),
-                      factor = matrix_of<C>(rows_.factor, block.batch);
-      for (int64_t i = 0; i < block.rows; ++i) {
-        C* row = scratch.data() + i * block.columns;
-        const int64_t seen = blocks_.seen(block, i);
-        softmax_row<C>(in_, setting_, block.batch, block.first + i, row, seen, largest.at(block.first + i, 0),
-                       factor.at(block.first + i, 0));
-        drop.apply(i, row, seen);
-        std::fill(row + seen, row + block.columns, C(0));
-      }
+      softmax.forward(block, scratch.data(), block.columns);
       const Writable<T> to(rows_of(matrix_of<T>(out_, block.batch)));
       if (few)
         sum_values<T>(scores, columns_of(whole(in_.v, block)), to.matrix());
@@ -187,7 +177,7 @@ template <class T> class Backward {
     Readable<T> g(g_), q(in_.q), k(in_.k), v(in_.v);
     const int64_t size = checked_multiply(blocks_.height(), blocks_.columns());
     const Scratch<C> p(size), dp(size);
-    const DropoutBlock<C> drop(setting_, blocks_, in_.q.size(in_.q.rank() - 2));
+    const BlockSoftmax<C> softmax(in_, setting_, rows_, blocks_);
     for (int64_t batch = begin; batch < end; ++batch) {
       const Writable<T> dq(matrix_of<T>(out_.dq, batch)), dk(matrix_of<T>(out_.dk, batch)),
           dv(matrix_of<T>(out_.dv, batch));
@@ -196,8 +186,7 @@ template <class T> class Backward {
       for (int64_t index = blocks_.per_head() - 1; index >= 0; --index) {
         const RowBlock block = blocks_.at(batch, index);
         const Head head{q.at(batch), k.at(batch), v.at(batch), g.at(batch), dq.matrix(), dk.matrix(), dv.matrix()};
-        drop.draw(block);
-        add_block(block, head, p.data(), dp.data(), drop, written > 0);
+        add_block(block, head, p.data(), dp.data(), softmax, written > 0);
         written = std::max(written, block.columns);
       }
       const int64_t rest = blocks_.columns() - written;
@@ -213,26 +202,14 @@ template <class T> class Backward {
     Matrix<C> dq, dk, dv;
   };
 
-  void add_block(const RowBlock& block, const Head& head, C* p, C* dp, const DropoutBlock<C>& drop,
-                 bool accumulate) const {
+  static void add_block(const RowBlock& block, const Head& head, C* p, C* dp, const BlockSoftmax<C>& softmax,
+                        bool accumulate) {
     const auto rows_of = [&](auto m) { return m.block(block.first, 0, block.rows, m.columns); };
     const auto columns_of = [&](auto m) { return m.block(0, 0, block.columns, m.columns); };
     const Matrix<C> scores = row_major(p, block.rows, block.columns), slopes = row_major(dp, block.rows, block.columns);
     gemm<C>(rows_of(head.q), columns_of(head.k).transposed(), scores);
     gemm<C>(rows_of(head.g), columns_of(head.v).transposed(), slopes);
-    const Matrix<C> largest = matrix_of<C>(rows_.largest, block.batch),
-                    factor = matrix_of<C>(rows_.factor, block.batch);
-    for (int64_t i = 0; i < block.rows; ++i) {
-      C* row = p + i * block.columns;
-      C* slope = dp + i * block.columns;
-      const int64_t seen = blocks_.seen(block, i), at = block.first + i;
-      softmax_row_again<C>(in_, setting_, block.batch, at, row, seen, largest.at(at, 0), factor.at(at, 0));
-      drop.apply(i, slope, seen);
-      softmax_slope<C>(setting_, row, slope, seen);
-      drop.apply(i, row, seen);
-      std::fill(row + seen, row + block.columns, C(0));
-      std::fill(slope + seen, slope + block.columns, C(0));
-    }
+    softmax.backward(block, p, dp, block.columns);
     gemm<C>(slopes, columns_of(head.k), rows_of(head.dq));
     gemm<C>(slopes.transposed(), rows_of(head.q), columns_of(head.dk), accumulate);
     gemm<C>(scores.transposed(), rows_of(head.g), columns_of(head.dv), accumulate);

@@ -111,7 +111,7 @@ class Bf16Forward {
     const Pairs k_turned(k.columns(), k.rows()), v_pairs(v.rows(), v.columns());
     const Rows p(blocks_.height(), size_.columns);
     const Scratch<float> scores(p.rows() * p.columns()), sums(p.rows() * v.columns());
-    const DropoutBlock<float> drop(setting_, blocks_, size_.rows);
+    const BlockSoftmax<float> softmax(in_, setting_, rows_, blocks_);
     int64_t loaded = -1;
     for (int64_t item = begin; item < end; ++item) {
       const RowBlock block = blocks_.at(item / blocks_.per_head(), item % blocks_.per_head());
@@ -124,13 +124,12 @@ class Bf16Forward {
         loaded = block.batch;
       }
       const int64_t rows = padded(block.rows), columns = padded(block.columns), stride = p.columns();
-      drop.draw(block);
       {
         const Bf16Products product;
         product(q.at(block.first), q.columns(), k_turned.data(), k_turned.columns(), scores.data(), stride, rows,
                 columns, q.columns(), false);
       }
-      softmax(block, scores.data(), stride, drop);
+      softmax.forward(block, scores.data(), stride);
       p.round(scores.data(), stride, block.rows, block.columns);
       {
         const Bf16Products product;
@@ -145,18 +144,6 @@ class Bf16Forward {
   const Blocks& blocks() const { return blocks_; }
 
  private:
-  void softmax(const RowBlock& block, float* scores, int64_t stride, const DropoutBlock<float>& drop) const {
-    const Matrix<float> largest = matrix_of<float>(rows_.largest, block.batch);
-    const Matrix<float> factor = matrix_of<float>(rows_.factor, block.batch);
-    for (int64_t i = 0; i < block.rows; ++i) {
-      float* row = scores + i * stride;
-      const int64_t seen = blocks_.seen(block, i), at = block.first + i;
-      softmax_row<float>(in_, setting_, block.batch, at, row, seen, largest.at(at, 0), factor.at(at, 0));
-      drop.apply(i, row, seen);
-      std::fill(row + seen, row + block.columns, 0.0f);
-    }
-  }
-
   const AttentionInputs in_;
   const op::AttentionSetting& setting_;
   const Operand& out_;
@@ -213,7 +200,7 @@ class Bf16Backward {
     const Scratch<float> dk(head.k.columns() * columns), dv(head.v.columns() * columns);
     const Rows p_rows(blocks_.height(), size_.columns), slope_rows(blocks_.height(), size_.columns);
     const Pairs p_pairs(height, columns), slope_pairs(height, columns);
-    const DropoutBlock<float> drop(setting_, blocks_, size_.rows);
+    const BlockSoftmax<float> softmax(in_, setting_, rows_, blocks_);
     for (int64_t batch = begin; batch < end; ++batch) {
       head.load(g_, in_, batch);
       std::fill_n(dk.data(), head.k.columns() * columns, 0.0f);
@@ -221,7 +208,6 @@ class Bf16Backward {
       for (int64_t index = 0; index < blocks_.per_head(); ++index) {
         const RowBlock block = blocks_.at(batch, index);
         const int64_t rows = padded(block.rows), seen = padded(block.columns);
-        drop.draw(block);
         {
           const Bf16Products product;
           product(head.q.at(block.first), head.q.columns(), head.k_turned.data(), columns, p.data(), columns, rows,
@@ -229,7 +215,7 @@ class Bf16Backward {
           product(head.g.at(block.first), head.g.columns(), head.v_turned.data(), columns, slope.data(), columns, rows,
                   seen, head.g.columns(), false);
         }
-        slopes(block, p.data(), slope.data(), columns, drop);
+        softmax.backward(block, p.data(), slope.data(), columns);
         p_rows.round(p.data(), columns, block.rows, block.columns);
         slope_rows.round(slope.data(), columns, block.rows, block.columns);
         p_pairs.interleave(p_rows, block.rows);
@@ -256,22 +242,6 @@ class Bf16Backward {
   const Blocks& blocks() const { return blocks_; }
 
  private:
-  /// From scores and the gradients of probabilities: probabilities, and the gradients of scores.
-  void slopes(const RowBlock& block, float* p, float* slope, int64_t stride, const DropoutBlock<float>& drop) const {
-    const Matrix<float> largest = matrix_of<float>(rows_.largest, block.batch);
-    const Matrix<float> factor = matrix_of<float>(rows_.factor, block.batch);
-    for (int64_t i = 0; i < block.rows; ++i) {
-      float *row = p + i * stride, *d = slope + i * stride;
-      const int64_t seen = blocks_.seen(block, i), at = block.first + i;
-      softmax_row_again<float>(in_, setting_, block.batch, at, row, seen, largest.at(at, 0), factor.at(at, 0));
-      drop.apply(i, d, seen);
-      softmax_slope<float>(setting_, row, d, seen);
-      drop.apply(i, row, seen);
-      std::fill(row + seen, row + block.columns, 0.0f);
-      std::fill(d + seen, d + block.columns, 0.0f);
-    }
-  }
-
   const Operand& g_;
   const AttentionInputs in_;
   const op::AttentionSetting& setting_;

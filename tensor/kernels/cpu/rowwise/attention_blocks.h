@@ -109,7 +109,7 @@ template <class C> class DropoutBlock {
   DropoutBlock(const AttentionSetting& setting, const Blocks& blocks, int64_t rows)
       : setting_(setting),
         rows_(rows),
-        stride_((blocks.columns() + 3) / 4 * 4),
+        stride_(round_up(blocks.columns(), 4)),
         factors_(setting.dropout_p > 0 ? checked_multiply(blocks.height(), stride_) : 0) {}
   void draw(const RowBlock& block) const {
     if (setting_.dropout_p <= 0 || block.columns == 0) return;
@@ -135,34 +135,74 @@ template <class C> class DropoutBlock {
   Scratch<C> factors_;
 };
 
-/// row = softmax(scale row + mask) of its first `n` columns, and what makes it again: exp(score - largest) factor.
-template <class C>
-void softmax_row(const AttentionInputs& in, const AttentionSetting& setting, int64_t batch, int64_t at, C* row,
-                 int64_t n, C& largest, C& factor) {
-  row_scale(row, n, static_cast<C>(setting.scale), row);
-  if (in.mask.defined()) add_mask<C>(in.mask, batch, at, row, n);
-  largest = row_max(row, n);
-  if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // every key is masked, or all scores are NaN
-  const double sum = row_exp_to(row, n, largest, row);
-  factor = sum == 0 ? C(0) : static_cast<C>(1 / sum);
-  row_scale(row, n, factor, row);
-}
+/// What is done with a block of scores between the products, row by row. One per thread: it has the dropout's memory.
+template <class C> class BlockSoftmax {
+ public:
+  BlockSoftmax(const AttentionInputs& in, const AttentionSetting& setting, const AttentionRows& rows,
+               const Blocks& blocks)
+      : in_(in),
+        rows_(rows),
+        blocks_(blocks),
+        dropout_(setting, blocks, in.q.size(in.q.rank() - 2)),
+        scale_(static_cast<C>(setting.scale)) {}
 
-/// The same from `largest` and `factor`.
-template <class C>
-void softmax_row_again(const AttentionInputs& in, const AttentionSetting& setting, int64_t batch, int64_t at, C* row,
-                       int64_t n, C largest, C factor) {
-  row_scale(row, n, static_cast<C>(setting.scale), row);
-  if (in.mask.defined()) add_mask<C>(in.mask, batch, at, row, n);
-  exp_row(row, n, largest, factor);
-}
+  /// p, whose rows are `stride` apart: scores become probabilities after dropout, 0 for keys that a row does not see.
+  /// `largest` and `factor` of the rows are written.
+  void forward(const RowBlock& block, C* p, int64_t stride) const {
+    dropout_.draw(block);
+    const Matrix<C> largest = matrix_of<C>(rows_.largest, block.batch),
+                    factor = matrix_of<C>(rows_.factor, block.batch);
+    for (int64_t i = 0; i < block.rows; ++i, p += stride) {
+      const int64_t seen = blocks_.seen(block, i), at = block.first + i;
+      softmax(block.batch, at, p, seen, largest.at(at, 0), factor.at(at, 0));
+      dropout_.apply(i, p, seen);
+      std::fill(p + seen, p + block.columns, C(0));
+    }
+  }
+  /// The same from `largest` and `factor`; slope, the gradients of p, become those of the scores.
+  void backward(const RowBlock& block, C* p, C* slope, int64_t stride) const {
+    dropout_.draw(block);
+    const Matrix<C> largest = matrix_of<C>(rows_.largest, block.batch),
+                    factor = matrix_of<C>(rows_.factor, block.batch);
+    for (int64_t i = 0; i < block.rows; ++i, p += stride, slope += stride) {
+      const int64_t seen = blocks_.seen(block, i), at = block.first + i;
+      scale_and_mask(block.batch, at, p, seen);
+      exp_row(p, seen, largest.at(at, 0), factor.at(at, 0));
+      dropout_.apply(i, slope, seen);
+      score_gradients(p, slope, seen);
+      dropout_.apply(i, p, seen);
+      std::fill(p + seen, p + block.columns, C(0));
+      std::fill(slope + seen, slope + block.columns, C(0));
+    }
+  }
 
-/// slope = p (slope - sum(p slope)) scale: the gradient of the scores.
-template <class C> void softmax_slope(const AttentionSetting& setting, const C* p, C* slope, int64_t n) {
-  const C mean = static_cast<C>(row_dot(p, slope, n)), scale = static_cast<C>(setting.scale);
-  for_lanes<C>(n, [&](int64_t j, auto count) {
-    put_lanes(slope + j, lanes_at(p + j, count) * (lanes_at(slope + j, count) - mean) * scale, count);
-  });
-}
+ private:
+  void scale_and_mask(int64_t batch, int64_t at, C* row, int64_t n) const {
+    row_scale(row, n, scale_, row);
+    if (in_.mask.defined()) add_mask<C>(in_.mask, batch, at, row, n);
+  }
+  /// row = softmax(scale row + mask) of its first `n` columns, and what makes it again: exp(score - largest) factor.
+  void softmax(int64_t batch, int64_t at, C* row, int64_t n, C& largest, C& factor) const {
+    scale_and_mask(batch, at, row, n);
+    largest = row_max(row, n);
+    if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // every key is masked, or all scores are NaN
+    const double sum = row_exp_to(row, n, largest, row);
+    factor = sum == 0 ? C(0) : static_cast<C>(1 / sum);
+    row_scale(row, n, factor, row);
+  }
+  /// slope = p (slope - sum(p slope)) scale.
+  void score_gradients(const C* p, C* slope, int64_t n) const {
+    const C mean = static_cast<C>(row_dot(p, slope, n)), scale = scale_;
+    for_lanes<C>(n, [&](int64_t j, auto count) {
+      put_lanes(slope + j, lanes_at(p + j, count) * (lanes_at(slope + j, count) - mean) * scale, count);
+    });
+  }
+
+  const AttentionInputs& in_;
+  const AttentionRows& rows_;
+  const Blocks& blocks_;
+  const DropoutBlock<C> dropout_;
+  C scale_;
+};
 
 }  // namespace weft::kernels::cpu

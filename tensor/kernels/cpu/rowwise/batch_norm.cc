@@ -81,8 +81,8 @@ void normalize(const Operand& x, const double* mean, const double* rstd, const O
 BatchStatistics::BatchStatistics(const Operand& x, double eps) : mean(x.size(1)), var(x.size(1)), rstd(x.size(1)) {
   // A reduction over all axes but 1, its result (1, C, 1, ...).
   const int64_t channels = x.size(1);
-  Shape kept(static_cast<size_t>(x.rank()), 1);
-  Strides strides(static_cast<size_t>(x.rank()), channels);
+  Shape kept = IntList::filled(static_cast<size_t>(x.rank()), 1);
+  Strides strides = IntList::filled(static_cast<size_t>(x.rank()), channels);
   kept[1] = channels;
   strides[1] = 1;
   IntList axes{0};

@@ -96,7 +96,7 @@ void by_rows(const T* g, const T* x, Layout layout, const double* means, const C
   using C = Compute<T>;
   const int64_t given = layout.channels.size, times = repeat_channels(layout);
   const int64_t rows = layout.nest.count(), channels = layout.channels.size;
-  const int64_t width = ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>;
+  const int64_t width = round_up(channels, simd::kLanes<C>);
   const int64_t group = std::max<int64_t>(32, ceil_div(rows, 64)), blocks = ceil_div(rows, group);
   const auto repeated = [&](const double* values, C* to) {
     for (int64_t c = 0; c < width; ++c) to[c] = c < channels ? static_cast<C>(values[c % given]) : C(0);
@@ -123,19 +123,19 @@ void by_rows(const T* g, const T* x, Layout layout, const double* means, const C
   std::copy_n(partials.data() + width, given, dots);
 }
 
-struct Size2 {
+struct SumAndDot {
   double sum = 0;
   double dot = 0;
 };
-struct AddPairs {
-  using Partial = Size2;
-  static Size2 combine(const Size2& a, const Size2& b) { return {a.sum + b.sum, a.dot + b.dot}; }
+struct AddBoth {
+  using Partial = SumAndDot;
+  static SumAndDot combine(const SumAndDot& a, const SumAndDot& b) { return {a.sum + b.sum, a.dot + b.dot}; }
 };
 
 /// One channel over the runs [first, first + runs) of the innermost axis.
 template <bool kGated, class T>
-Size2 sum_runs(const T* g, const T* x, const Nest& outer, const NestAxis& run, int64_t first, int64_t runs,
-               Compute<T> mean, Compute<T> scale, Compute<T> shift) {
+SumAndDot sum_runs(const T* g, const T* x, const Nest& outer, const NestAxis& run, int64_t first, int64_t runs,
+                   Compute<T> mean, Compute<T> scale, Compute<T> shift) {
   using C = Compute<T>;
   detail::WideSum<C> sum, dot;
   NestWalk walk(outer, first);
@@ -157,11 +157,11 @@ template <bool kGated, class T>
 void by_planes(const T* g, const T* x, const Layout& layout, const double* means, const ChannelGate* gate, double* sums,
                double* dots) {
   using C = Compute<T>;
-  const NestAxis run = layout.nest.rank > 0 ? layout.nest.inner() : NestAxis{1, 1, 1};
+  const NestAxis run = layout.nest.run();
   const Nest outer = layout.nest.outer();
   const int64_t runs = outer.count(), channels = layout.channels.size;
   const int64_t group = std::max<int64_t>(1, kRowBlock / run.size), blocks = ceil_div(runs, group);
-  const Scratch<Size2> partials(channels * blocks);
+  const Scratch<SumAndDot> partials(channels * blocks);
   parallel_for(channels * blocks, grain_for(group * run.size), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t c = i / blocks, b = i % blocks;
@@ -173,8 +173,8 @@ void by_planes(const T* g, const T* x, const Layout& layout, const double* means
     }
   });
   for (int64_t c = 0; c < channels; ++c) {
-    Size2* mine = partials.data() + c * blocks;
-    combine_tree<AddPairs>(mine, blocks, 1);
+    SumAndDot* mine = partials.data() + c * blocks;
+    combine_tree<AddBoth>(mine, blocks, 1);
     sums[c] = mine->sum;
     dots[c] = mine->dot;
   }

@@ -29,14 +29,6 @@ class ClassWeights {
   bool uniform_;
 };
 
-IndexList checked_targets(const Operand& targets, int64_t classes, const CrossEntropyRows& options) {
-  return IndexList(targets, [&](const int64_t* list, int64_t count) {
-    for (int64_t i = 0; i < count; ++i)
-      if (list[i] != options.ignore_index && (list[i] < 0 || list[i] >= classes))
-        throw IndexError(text("class ", list[i], " is out of range for ", classes, " classes"));
-  });
-}
-
 /// One scalar of a floating operand per row.
 template <class F> void write_scalars(const Operand& out, int64_t count, const F& value) {
   visit_floating(out.dtype, [&]<class T>() {
@@ -129,13 +121,13 @@ bool forward_in_groups(const RowView& rows, const int64_t* targets, const ClassW
   const int64_t classes = rows.length();
   if (classes > kGroupedRow<C> || options.label_smoothing != 0) return false;
   const auto run = [&]<int kParts, class Reader, class>(int64_t first, int64_t last) {
-    constexpr int64_t kRoom = kParts * simd::kLanes<C>;
+    constexpr int64_t kRowLanes = kParts * simd::kLanes<C>;
     Reader reader(rows, first, last);
     for (int64_t i = first; i < last; i += kGroupRows) {
       const int64_t held = std::min<int64_t>(kGroupRows, last - i);
       RowGroup<C, kParts> z;
       z.read(reader, held, classes);
-      C logits[kGroupRows * kRoom];
+      C logits[kGroupRows * kRowLanes];
       z.store(logits);
       const RowValues<C> largest = group_max(z, classes);
       double log_sums[kGroupRows];
@@ -146,7 +138,8 @@ bool forward_in_groups(const RowView& rows, const int64_t* targets, const ClassW
           loss[i + k] = 0;
           continue;
         }
-        const double below = static_cast<double>(logits[k * kRoom + target]) - static_cast<double>(largest.values[k]);
+        const double below =
+            static_cast<double>(logits[k * kRowLanes + target]) - static_cast<double>(largest.values[k]);
         loss[i + k] = weights[target] * (log_sums[k] - below);
       }
     }
@@ -243,18 +236,18 @@ void backward(const SmallOperand<double>& scale, const Operand& logits, const in
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
     Reader reader(rows, begin, end);
     Writer writer(to, begin, end);
-    const RowRoom<T> room(classes);
+    const RowBuffer<T> buffer(classes);
     for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) {
       auto* row = writer.row();
-      C* dz = room.elements(row);
+      C* dz = buffer.elements(row);
       const int64_t target = targets[i];
       if (target == options.ignore_index) {
         std::fill_n(dz, classes, C(0));
-        room.write_to(row);
+        buffer.write_to(row);
         continue;
       }
       const auto* z = reader.row();
-      const auto lanes = room.lanes(row);
+      const auto lanes = buffer.lanes(row);
       const double sum = row_exp_to(z, classes, row_max(z, classes), lanes);
       const double at_target = sharp * weights[target];
       const C factor = static_cast<C>(scale[i] * (at_target + smooth * weights.total()) / sum);
@@ -265,7 +258,7 @@ void backward(const SmallOperand<double>& scale, const Operand& logits, const in
       if (!weights.uniform() && smooth != 0)
         for (int64_t c = 0; c < classes; ++c) dz[c] -= static_cast<C>(scale[i] * smooth * weights[c]);
       dz[target] -= static_cast<C>(scale[i] * at_target);
-      room.write_to(row);
+      buffer.write_to(row);
     }
   };
   for_row_ranges<T>(rows.count(), row_grain(classes), run, rows, to);
@@ -280,7 +273,7 @@ using namespace kernels::cpu;
 void op::CrossEntropy::cpu(const Operand& logits, const Operand& targets, const Operand& weight, const Operand& loss,
                            const Operand& count) const {
   const int64_t classes = logits.size(kClassAxis), rows = targets.numel();
-  const IndexList list = checked_targets(targets, classes, *this);
+  const IndexList list = IndexList::of_classes(targets, classes, ignore_index);
   if (rows == 0) return;
   const ClassWeights weights(weight, classes);
   const Scratch<double> losses(rows);
@@ -295,7 +288,7 @@ void op::CrossEntropy::cpu(const Operand& logits, const Operand& targets, const 
 void op::CrossEntropyBackward::cpu(const Operand& scale, const Operand& logits, const Operand& targets,
                                    const Operand& weight, const Operand& out) const {
   const int64_t classes = logits.size(kClassAxis);
-  const IndexList list = checked_targets(targets, classes, *this);
+  const IndexList list = IndexList::of_classes(targets, classes, ignore_index);
   if (logits.numel() == 0) return;
   const ClassWeights weights(weight, classes);
   const SmallOperand<double> scales(scale, scale.numel(), 0);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-using Doubles = simd::Vec<double>;
+using vmath::Doubles;
 using Words = simd::Vec<uint64_t>;
 constexpr int64_t kLanes = simd::kLanes<double>;
 
@@ -32,7 +32,7 @@ struct Scaled {
 };
 constexpr double kLowest = -1e306;
 constexpr double kLog2 = 6.93147180559945309417e-01;
-constexpr double kRounder = 0x1.8p52;  // rounds what is added to it to a whole number, which is then in its lowest bits
+constexpr double kRounder = vmath::detail::FloatFormat<double>::kRounder;
 
 /// 2^k for a whole k; 0 below -1022, not defined above 1023.
 WEFT_SIMD Doubles power_of_two(Doubles k) {
@@ -104,7 +104,7 @@ struct Labels {
 /// One number per state at one step, with room for registers that reach beyond them, where there are zeros.
 class StateRow {
  public:
-  static int64_t pitch(int64_t width) { return ceil_div(width, kLanes) * kLanes + 2 * kLanes; }
+  static int64_t pitch(int64_t width) { return round_up(width, kLanes) + 2 * kLanes; }
   StateRow(double* values, double* exponents) : values_(values + kLanes), exponents_(exponents + kLanes) {}
   Scaled at(int64_t state) const {
     return {simd::load<double>(values_ + state), simd::load<double>(exponents_ + state)};

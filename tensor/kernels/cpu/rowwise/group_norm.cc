@@ -63,7 +63,7 @@ template <class F, class Many> void each_channel(const RowCut& cut, const F& f, 
 template <class C> class ElementValues {
  public:
   ElementValues(const RowCut& cut, const SmallOperand<double>& of_channel)
-      : stride_(ceil_div(cut.length(), simd::kLanes<C>) * simd::kLanes<C>), values_(cut.per_image * stride_) {
+      : stride_(round_up(cut.length(), simd::kLanes<C>)), values_(cut.per_image * stride_) {
     std::fill_n(values_.data(), cut.per_image * stride_, 0.0);
     for (int64_t row = 0; row < cut.per_image; ++row)
       for (int64_t j = 0; j < cut.length(); ++j)
@@ -146,7 +146,7 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
   const auto count = static_cast<double>(std::max<int64_t>(length * rows, 1));  // no values: 0, not NaN
   if (in_groups<C>(cut)) return forward_in_groups<T>(cut, in, to, weight, bias, eps, mean, rstd);
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
-    const RowRoom<T> room(length);
+    const RowBuffer<T> buffer(length);
     for (int64_t at = begin; at < end; ++at) {
       double sum = 0, squares = 0;
       each_row<Reader>(in, cut, at, [&](int64_t, const auto* row) { sum += row_sum(row, length); });
@@ -158,7 +158,7 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
       each_row<Reader>(in, cut, at, [&](int64_t i, const auto* row) {
         const double *w = weight.data() + cut.channel(i), *b = bias.data() + cut.channel(i);
         auto* to_row = writer.row();
-        C* out = room.elements(to_row);
+        C* out = buffer.elements(to_row);
         const auto channel = [&](int64_t c, int64_t first) {
           const C scale = static_cast<C>(r * w[c]), shift = static_cast<C>(b[c]);
           for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
@@ -169,7 +169,7 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
           for (int64_t c = 0; c < cut.channels; ++c)
             out[c] = centered.of(C(row[c])) * static_cast<C>(r * w[c]) + static_cast<C>(b[c]);
         });
-        room.write_to(to_row);
+        buffer.write_to(to_row);
         writer.next();
       });
     }
@@ -201,7 +201,7 @@ template <class T>
   const int64_t length = cut.length(), channels = cut.channels;
   const ElementValues<C> weights(cut, weight);
   const auto run = [&]<int kParts, class Reader, class Writer>(int64_t first, int64_t last) {
-    constexpr int64_t kRoom = kParts * simd::kLanes<C>;
+    constexpr int64_t kRowLanes = kParts * simd::kLanes<C>;
     Reader g_reader(g_rows, first, last), x_reader(x_rows, first, last);
     Writer writer(to, first, last);
     RowsOfImage of_image(first, cut.per_image);
@@ -223,12 +223,12 @@ template <class T>
           level[k] *= weight[of_image.rows[k]], slope[k] *= weight[of_image.rows[k]];
         }
       } else {
-        C g_room[kGroupRows * kRoom], product_room[kGroupRows * kRoom];
-        g.store(g_room), products.store(product_room);
+        C g_values[kGroupRows * kRowLanes], product_values[kGroupRows * kRowLanes];
+        g.store(g_values), products.store(product_values);
         for (int k = 0; k < held; ++k) {
           double *sum = sums + (i + k) * channels, *dot = dots + (i + k) * channels;
-          sum_channels(cut, g_room + k * kRoom, sum);
-          sum_channels(cut, product_room + k * kRoom, dot);
+          sum_channels(cut, g_values + k * kRowLanes, sum);
+          sum_channels(cut, product_values + k * kRowLanes, dot);
           const double* w = weight.data() + cut.channel(of_image.rows[k]);
           for (int64_t c = 0; c < channels; ++c) level[k] += w[c] * sum[c], slope[k] += w[c] * dot[c];
         }
@@ -258,7 +258,7 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
   if (in_groups<C>(cut))
     return backward_in_groups<T>(cut, g_rows, x_rows, to, weight, mean, rstd, dx.defined(), sums, dots);
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
-    const RowRoom<T> room(cut.length());
+    const RowBuffer<T> buffer(cut.length());
     for (int64_t at = begin; at < end; ++at) {
       const Center<C> centered(mean[at]);
       double level = 0, slope = 0;  // the sums of g weight and of g weight (x - mean)
@@ -289,7 +289,7 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
         const double* w = weight.data() + cut.channel(i);
         const auto* g_row = again.row();
         auto* to_row = writer.row();
-        C* out = room.elements(to_row);
+        C* out = buffer.elements(to_row);
         const auto channel = [&](int64_t c, int64_t first) {
           const C scale = static_cast<C>(r * w[c]);
           for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
@@ -302,7 +302,7 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
           for (int64_t c = 0; c < cut.channels; ++c)
             out[c] = C(g_row[c]) * static_cast<C>(r * w[c]) - a - centered.of(C(row[c])) * rstd_c * b;
         });
-        room.write_to(to_row);
+        buffer.write_to(to_row);
         again.next(), writer.next();
       });
     }

@@ -34,7 +34,7 @@ struct GroupedPixels {
   int64_t channels() const { return groups * per_group; }
   /// f(image, first group, end): all groups of an image, or few of them where there are few images.
   template <class F> void for_ranges(const F& f) const {
-    const int64_t line = (63 + per_group) / per_group, groups_at_once = images >= 16 ? groups : std::min(groups, line);
+    const int64_t line = ceil_div(64, per_group), groups_at_once = images >= 16 ? groups : std::min(groups, line);
     const int64_t ranges = ceil_div(groups, groups_at_once), work = groups_at_once * per_group * pixels;
     parallel_for(images * ranges, std::max<int64_t>(1, 8192 / work), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

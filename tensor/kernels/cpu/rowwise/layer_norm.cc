@@ -98,11 +98,11 @@ void forward(const Operand& x, int64_t axes, const Operand& weight, const Operan
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
     Reader reader(in, begin, end);
     Writer writer(to, begin, end);
-    const RowRoom<T> room(length);
+    const RowBuffer<T> buffer(length);
     for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) {
       const auto* row = reader.row();
       auto* to_row = writer.row();
-      const auto out = room.lanes(to_row);
+      const auto out = buffer.lanes(to_row);
       const double m = rms ? 0.0 : row_sum(row, length) / static_cast<double>(length);
       const double r = 1.0 / std::sqrt(row_squares(row, length, m) / static_cast<double>(length) + eps);
       means.set(i, m);
@@ -113,7 +113,7 @@ void forward(const Operand& x, int64_t axes, const Operand& weight, const Operan
         const auto unit = centered(lanes_at(row + j, count)) * scale;
         put_lanes(out + j, unit * lanes_at(w.data() + j, count) + lanes_at(b.data() + j, count), count);
       });
-      room.write_to(to_row);
+      buffer.write_to(to_row);
     }
   };
   for_row_ranges<T>(in.count(), row_grain(length), run, in, to);
@@ -274,7 +274,7 @@ void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const 
     backward_in_groups<T>(g_rows, x_rows, to, rms, w, means, rstds, dx.defined(), group,
                           parameters ? sums.data() : nullptr);
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
-    const RowRoom<T> room(length);
+    const RowBuffer<T> buffer(length);
     for (int64_t block = begin; block < end; ++block) {
       const int64_t from = block * group, until = std::min(from + group, rows);
       Reader g_reader(g_rows, from, until), x_reader(x_rows, from, until);
@@ -286,11 +286,11 @@ void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const 
         const auto* x_row = x_reader.row();
         const C m = static_cast<C>(means.get(i)), r = static_cast<C>(rstds.get(i));
         auto* dx_row = dx.defined() ? writer.row() : nullptr;
-        const auto lanes = room.lanes(dx_row);
+        const auto lanes = buffer.lanes(dx_row);
         row_gradient(g_row, x_row, w.data(), length, m, r, rms, dx.defined() ? &lanes : nullptr,
                      parameter_sums ? &*parameter_sums : nullptr);
         if (!dx.defined()) continue;
-        room.write_to(dx_row);
+        buffer.write_to(dx_row);
         writer.next();
       }
     }

@@ -43,20 +43,20 @@ template <class T> class Dense {
     if (x.view->is_contiguous()) {
       data_ = x.data<T>();
     } else {
-      room_.emplace(x.numel());
+      copy_.emplace(x.numel());
       view_ = View::contiguous(x.shape());
-      data_ = room_->data();
+      data_ = copy_->data();
     }
   }
   T* data() const { return data_; }
 
  protected:
-  bool is_copy() const { return room_.has_value(); }
+  bool is_copy() const { return copy_.has_value(); }
   Operand copied() const { return {data_, &view_, x_.dtype, x_.device}; }
   const Operand x_;
 
  private:
-  std::optional<Scratch<T>> room_;
+  std::optional<Scratch<T>> copy_;
   View view_;
   T* data_ = nullptr;
 };
@@ -99,18 +99,14 @@ template <class T> class WideRow {
 };
 
 /// Where to compute a row of T: where it lies, or `buffer`. put() brings it there.
-template <class T> Compute<T>* room_for(T* row, Compute<T>* buffer) {
+template <class T> Compute<T>* place_for(T* row, Compute<T>* buffer) {
   if constexpr (is_half<T>)
     return buffer;
   else
     return row == nullptr ? buffer : row;
 }
 template <class T> void put(const Compute<T>* values, int64_t count, T* row) {
-  if (row == nullptr) return;
-  if constexpr (is_half<T>)
-    narrow(values, row, count);
-  else if (values != row)
-    std::copy_n(values, count, row);
+  if (row != nullptr && static_cast<const void*>(values) != row) copy_run(values, row, count);
 }
 
 /// The sizes and the order of steps.
@@ -142,10 +138,8 @@ std::optional<IndexList> checked_lengths(const Operand& lengths, int64_t steps) 
 template <class T> void load_or_zero(const T* from, int64_t count, Compute<T>* to) {
   if (from == nullptr)
     std::fill_n(to, count, Compute<T>(0));
-  else if constexpr (is_half<T>)
-    widen(from, to, count);
   else
-    std::copy_n(from, count, to);
+    copy_run(from, to, count);
 }
 
 /// `all` from element `i` on, or null.
@@ -190,7 +184,7 @@ void forward_rows(const Steps& s, const ForwardArrays<T>& a, const Weight& weigh
         if (cell_row != nullptr) std::fill_n(cell_row, hidden, T{});
         continue;
       }
-      C* gates = room_for(kept_row, unkept.data());
+      C* gates = place_for(kept_row, unkept.data());
       step_of<C>(s, {hidden, inputs_part(a.projected + place * width), states_part.data() + r * part, a.bias, gates,
                      row, cell});
       put(gates, kept, kept_row);
@@ -241,7 +235,7 @@ void backward_rows(const Steps& s, const BackwardArrays<T>& a, const Weight& wei
       const int64_t row = begin + r, place = row * s.length + t;
       T *before = a.h_before + place * hidden, *dp_to = a.dprojected + place * width,
         *dq_to = a.dstates + place * width;
-      C* dq = room_for(dq_to, dq_rows.data() + (is_half<T> ? r * width : 0));
+      C* dq = place_for(dq_to, dq_rows.data() + (is_half<T> ? r * width : 0));
       if (!s.counts(row, t)) {
         std::fill_n(dq, width, C(0));
         std::fill_n(dp_to, width, T{});
@@ -257,7 +251,7 @@ void backward_rows(const Steps& s, const BackwardArrays<T>& a, const Weight& wei
       std::copy_n(state(a.y, a.h0), hidden, before);
       C* dh_row = dh.data() + r * hidden;
       if (a.gy != nullptr) add_to(gy_row(a.gy + place * hidden), hidden, dh_row);
-      C* dp = one_part ? dq : room_for(dp_to, dp_row.data());
+      C* dp = one_part ? dq : place_for(dp_to, dp_row.data());
       gradient_of<C>(s, {hidden, gates_of_step(from_element(a.gates, place * kept)),
                          kept == 0 ? y_row(a.y + place * hidden) : nullptr, cell ? nullptr : before_row(before),
                          cell ? cell_row(a.cells + place * hidden) : nullptr,

@@ -1,14 +1,14 @@
 // Scans along an axis.
 //
-// Where lines are interleaved in memory, many advance together; of other lines whose elements are the same distance
-// apart a few do where that is faster; else lines are walked one by one. Sums of a line are blocked: a block is scanned
-// from zero, a register at a time, and the sum of the blocks before is added. So the blocks of a long line can go to
-// several threads, and the bits are the same.
+// Lines that are interleaved in memory are scanned together, many at a time. Short ones of others are transposed first,
+// or a few are scanned together, where that is faster; the rest are scanned one by one. Sums of a line are blocked: a
+// block is scanned from zero, a register at a time, and the sum of the blocks before is added. So the blocks of a long
+// line can go to several threads, and the bits are the same.
 #include "tensor/ops/scan.h"
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/rowwise/scan_lines.h"
 #include "tensor/kernels/cpu/rowwise/scan_ops.h"
-#include "tensor/kernels/cpu/rowwise/scan_walk.h"
 
 namespace weft::kernels::cpu {
 namespace {

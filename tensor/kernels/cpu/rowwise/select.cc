@@ -25,17 +25,17 @@ template <class F> void for_each_set(const uint8_t* bytes, const F& f) {
 }
 
 /// The k smallest records of those it is shown. Elements are compared with the largest of the k best so far, many at
-/// once; what is smaller is collected, and cut back to k when the room is full.
+/// once; what is smaller is collected, and cut back to k when their memory is full.
 template <class T, class Record> class Smallest {
   using Key = typename SortKey<T>::Key;
 
  public:
-  Smallest(int64_t k, Key flip, Record* room) : k_(k), flip_(flip), records_(room) {}
-  /// Elements that `room` must hold for rows of `length`.
-  static int64_t room(int64_t k, int64_t length) { return std::min(limit(k), length) + kStep; }
+  Smallest(int64_t k, Key flip, Record* records) : k_(k), flip_(flip), records_(records) {}
+  /// How many `records` there must be for rows of `length`.
+  static int64_t capacity(int64_t k, int64_t length) { return std::min(limit(k), length) + kStep; }
 
   void look(const Compute<T>* row, int64_t begin, int64_t end) {
-    const int64_t limit = room(k_, end - begin) - kStep;
+    const int64_t limit = capacity(k_, end - begin) - kStep;
     int64_t i = begin;
     for (; i < end && held_ < limit; ++i) records_[held_++] = Record::make(key(row[i]), i);
     if (i == end) return;
@@ -95,21 +95,21 @@ void top_rows(const Operand& x, const op::Topk& op, const Operand& values, const
   using Key = SortKey<T>;
   const auto flip = static_cast<typename Key::Key>(op.largest ? Key::kMask : 0);
   choose_rows<T>(x, op.axis, values, indices, [&](int64_t length, const auto& each) {
-    // Parts of a long row, each with room of its own.
+    // Parts of a long row, each with records of its own.
     const int64_t parts = length >= kLongRow && op.k < length / 64 ? std::min(region_threads(), 32) : 1;
-    const int64_t room = Smallest<T, Record>::room(op.k, length);
-    const Scratch<Record> records(parts * room);
+    const int64_t capacity = Smallest<T, Record>::capacity(op.k, length);
+    const Scratch<Record> records(parts * capacity);
     const auto part = [&](int64_t p) { return length / parts * p + std::min(p, length % parts); };
     each([&](const Compute<T>* row) {
       parallel_for(parts, 1, [&](int64_t p, int64_t stop) {
         for (; p < stop; ++p) {
-          Smallest<T, Record> best(op.k, flip, records.data() + p * room);
+          Smallest<T, Record> best(op.k, flip, records.data() + p * capacity);
           best.look(row, part(p), part(p + 1));
           best.finish();
         }
       });
       Record* all = records.data();
-      for (int64_t p = 1; p < parts; ++p) std::copy_n(all + p * room, op.k, all + p * op.k);
+      for (int64_t p = 1; p < parts; ++p) std::copy_n(all + p * capacity, op.k, all + p * op.k);
       first_records(all, op.k, parts * op.k);
       return Chosen<Record>{all, op.k, flip};
     });
@@ -124,13 +124,13 @@ template <class T> struct RowKeys {
   Key low, high;
   int64_t nan;
 
-  /// `room` has as many elements as the row.
-  RowKeys(const Compute<T>* row, int64_t row_length, Key* room) : keys(room), length(row_length) {
+  /// `buffer` has as many elements as the row.
+  RowKeys(const Compute<T>* row, int64_t row_length, Key* buffer) : keys(buffer), length(row_length) {
     Key least = std::numeric_limits<Key>::max(), most = 0, nans = 0;
 #pragma omp simd reduction(min : least) reduction(max : most) reduction(+ : nans)
     for (int64_t i = 0; i < row_length; ++i) {
       const Key key = SortKey<T>::of(row[i]);
-      room[i] = key;
+      buffer[i] = key;
       least = std::min(least, key), most = std::max(most, key);
       if constexpr (SortKey<T>::kFloat) nans += key == std::numeric_limits<Key>::max() ? 1 : 0;
     }
@@ -142,8 +142,8 @@ template <class T> struct RowKeys {
 int width_of(uint64_t number) { return static_cast<int>(std::bit_width(number)); }
 
 /// The record of rank k in a row: keys are counted in buckets of one width, and only those of the bucket in which the
-/// rank lies become records, in the order of their places. `room` holds as many as the row.
-template <class T, class Record> Record* ranked(const RowKeys<T>& row, int64_t k, Record* room) {
+/// rank lies become records, in the order of their places. `records` has as many elements as the row.
+template <class T, class Record> Record* ranked(const RowKeys<T>& row, int64_t k, Record* records) {
   using Key = typename SortKey<T>::Key;
   constexpr int kMostBits = 11;
   int64_t counts[1 << kMostBits];
@@ -162,10 +162,10 @@ template <class T, class Record> Record* ranked(const RowKeys<T>& row, int64_t k
     if (count < kStep) std::fill_n(in, kStep, uint8_t{0});
     const Key* const keys = row.keys + begin;
     for (int64_t j = 0; j < count; ++j) in[j] = ((keys[j] - low) >> shift) == wanted ? 1 : 0;
-    for_each_set(in, [&](int64_t j) { room[held++] = Record::make(keys[j], begin + j); });
+    for_each_set(in, [&](int64_t j) { records[held++] = Record::make(keys[j], begin + j); });
   }
-  split_records(room, k, held);
-  return room + k;
+  split_records(records, k, held);
+  return records + k;
 }
 
 /// Writes the record of that rank in each row.
@@ -173,9 +173,9 @@ template <class T, class Record>
 void one_of_rows(const Operand& x, int64_t axis, const Operand& values, const Operand& indices, const Rank& rank) {
   choose_rows<T>(x, axis, values, indices, [&](int64_t length, const auto& each) {
     const Scratch<Record> records(length);
-    const Scratch<typename SortKey<T>::Key> room(length);
+    const Scratch<typename SortKey<T>::Key> keys(length);
     each([&](const Compute<T>* values) {
-      const RowKeys<T> row(values, length, room.data());
+      const RowKeys<T> row(values, length, keys.data());
       return Chosen<Record>{ranked(row, rank(length, row.nan), records.data()), 1, 0};
     });
   });

@@ -69,25 +69,25 @@ template <class T> class RowPlaces {
   RowPlaces(const RowView& view, int64_t first)
       : walk_(view.outer, first),
         even_(view.outer.rank == 1),
-        apart_(even_ ? view.outer.inner().in : 0),
+        row_step_(even_ ? view.outer.inner().in : 0),
         next_(static_cast<T*>(view.base) + view.offset + walk_.in()),
         base_(static_cast<T*>(view.base) + view.offset),
         step_(view.inner.rank == 0 ? 0 : view.inner.inner().in) {}
   /// The next `count` rows. The others are the first of these again, which is written several times then.
   void take(int count) {
     for (int lane = 0; lane < count; ++lane) {
-      rows_[lane] = even_ ? next_ + lane * apart_ : base_ + walk_.in();
+      rows_[lane] = even_ ? next_ + lane * row_step_ : base_ + walk_.in();
       if (!even_) walk_.next();
     }
     std::fill(rows_ + count, rows_ + kRows, rows_[0]);
-    if (even_) next_ += count * apart_;
+    if (even_) next_ += count * row_step_;
   }
   T& at(int lane, int64_t j) const { return rows_[lane][j * step_]; }
 
  private:
   NestWalk walk_;
   bool even_;
-  int64_t apart_;
+  int64_t row_step_;
   T* next_;
   T* base_;
   int64_t step_;
@@ -95,12 +95,12 @@ template <class T> class RowPlaces {
 };
 
 /// kRows rows: their elements, and the places of these in order.
-template <class T> class RowGroup {
+template <class T> class SortedRows {
   using Key = SortKey<T>;
   using Records = std::conditional_t<sizeof(typename Key::Key) == 8, WideRecords, NarrowRecords>;
 
  public:
-  RowGroup(int length, bool descending) : length_(length), flip_(descending ? Key::kMask : 0) {}
+  SortedRows(int length, bool descending) : length_(length), flip_(descending ? Key::kMask : 0) {}
 
   void read(const RowPlaces<const T>& rows) {
     for (int j = 0; j < length_; ++j)
@@ -165,7 +165,7 @@ void choose(const Operand& x, int64_t axis, bool descending, const Operand& valu
     RowPlaces<const T> from(in, begin);
     RowPlaces<T> value(to_values, begin);
     RowPlaces<int64_t> index(to_indices, begin);
-    RowGroup<T> group(length, descending);
+    SortedRows<T> group(length, descending);
     for (int64_t i = begin; i < end; i += kRows) {
       const int count = static_cast<int>(std::min<int64_t>(kRows, end - i));
       from.take(count), value.take(count), index.take(count);

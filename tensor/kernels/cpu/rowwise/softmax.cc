@@ -44,12 +44,12 @@ void map_rows(int64_t axis, const Operand& out, const ByColumns& by_columns, con
     const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
       Reader readers[] = {Reader(views, begin, end)...};
       Writer writer(to, begin, end);
-      const RowRoom<T> room(length);
+      const RowBuffer<T> buffer(length);
       for (int64_t i = begin; i < end; ++i, writer.next()) {
         auto* row = writer.row();
-        [&]<size_t... k>(std::index_sequence<k...>) { by_row(readers[k].row()..., room.lanes(row), length); }
+        [&]<size_t... k>(std::index_sequence<k...>) { by_row(readers[k].row()..., buffer.lanes(row), length); }
         (std::make_index_sequence<sizeof...(In)>());
-        room.write_to(row);
+        buffer.write_to(row);
         for (Reader& reader : readers) reader.next();
       }
     };

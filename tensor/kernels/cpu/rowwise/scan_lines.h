@@ -1,4 +1,5 @@
-// The two loops of scans: many interleaved lines at once, or line by line.
+// The lines of a scan's operands, and the loops over them that are compiled for types alone: interleaved lines
+// together, short ones in tiles that are transposed, and line by line.
 #pragma once
 
 #include <algorithm>
@@ -95,7 +96,7 @@ template <class T, class O, size_t N> struct Band {
   std::array<int64_t, N> in_steps;
 };
 
-/// What an Op does, for walks over lines that are compiled for types alone: with a band, and with a line that is dense.
+/// What an Op does, for loops over lines that are compiled for types alone: with a band, and with a line that is dense.
 template <class T, class O, size_t N> struct ScanLoops {
   void (*band)(const Band<T, O, N>& band);
   void (*line)(int64_t length, Compute<O>* out, int64_t* positions, const std::array<const Compute<T>*, N>& in);

@@ -10,10 +10,10 @@
 
 namespace weft::kernels::cpu {
 
-/// Positions of the list grouped by row, in order: those of group g are order[starts[g]] to order[starts[g + 1]]. Row v
-/// is group v, empty or not, unless `sparse`: then there is a group for each row that is listed.
-struct RowGroups {
-  RowGroups(std::span<const int64_t> rows, int64_t size, bool sparse)
+/// Positions of the list grouped by row, in order: those of group g are order[starts[g]] to order[starts[g + 1] - 1].
+/// Row v is group v, empty or not, unless `sparse`: then there is a group for each row that is listed.
+struct GroupedEntries {
+  GroupedEntries(std::span<const int64_t> rows, int64_t size, bool sparse)
       : count(sparse ? 0 : size), starts((sparse ? std::ssize(rows) : size) + 1), order(std::ssize(rows)) {
     sparse ? sort(rows) : distribute(rows);
   }
