@@ -72,8 +72,8 @@ template <class Way> struct TileRow {
 /// from row to row), zero<T>(), add_products<C, A, B>() (tile C += tile A, rows of 32 halves, times tile B, pairs of
 /// rows in words) and store<T>().
 ///
-/// Four tiles of c, 32 x 32, stay in registers while two of a and two of b pass by; in the last rows, where they are
-/// 16, the four tiles are adjacent.
+/// Four tiles of c, 32 x 32, stay in registers; each step along the depth loads two of a and two of b. In the last
+/// rows, where they are 16, the four tiles are adjacent.
 template <class Way>
 void tiled_product(Way& way, const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c,
                    int64_t c_row, int64_t rows, int64_t columns, int64_t depth, bool accumulate) {

@@ -204,7 +204,7 @@ void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row,
     const int64_t first = vectors * p / parts, width = vectors * (p + 1) / parts - first, j = first * kLanes;
     const Strips strips(rows, kTileRows[static_cast<size_t>(width - 1)]);
     for (int64_t s = 0; s < strips.count; ++s) {
-      const int64_t i = strips.first(s), height = strips.first(s + 1) - i;
+      const int64_t i = strips.first(s), height = strips.rows(s);
       float* out = c + i * c_row + j;
       sum_tile(height, width)({depth / 2, a + i * a_row, a_row, 2, b + j, b_row, out, c_row, kLanes,
                                accumulate ? out : nullptr, c_row, nullptr, 0});

@@ -1,9 +1,9 @@
-// b is packed in panels of a few columns, whose registers of elements along k take turns; a few rows of a are
-// multiplied by a panel at a time, with all their sums in registers. Where there are several panels, a group of rows
-// stays in the L2 cache for all of them.
+// b is packed in panels of a few columns: for each register of elements along k, those of one column after the other. A
+// few rows of a are multiplied by a panel at a time, with all their sums in registers. Where there are several panels,
+// a group of rows stays in the L2 cache for all of them.
 //
-// Meanwhile what is read of a next is prefetched, line by line in the order of memory: the rows that are read side by
-// side are short streams, which the hardware prefetcher follows too late.
+// Meanwhile the rows of a that are read next are prefetched, line by line in the order of memory: rows that are read
+// side by side are short streams, which the hardware prefetcher follows too late.
 #include "tensor/kernels/cpu/gemm/few_columns.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/fold_registers.h"
-#include "tensor/kernels/cpu/gemm/loop_gemm.h"
+#include "tensor/kernels/cpu/gemm/put_part.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {

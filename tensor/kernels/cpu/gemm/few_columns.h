@@ -11,6 +11,9 @@ namespace weft::kernels::cpu {
 /// The most columns for which that is ever faster than a product by tiles.
 inline constexpr int64_t kMostFewColumns = 24;
 
+/// The most terms of a dot product: threads should share a longer sum.
+inline constexpr int64_t kLongestDot = 1 << 16;
+
 /// c = a b (+ c). The elements of a's rows and of b's columns are contiguous; any number of columns, no size is 0.
 /// Elements are summed in an order that depends on the sizes alone (with AVX2 not for 5 columns, of which the last 3
 /// have another one); with one or two columns it is dot_block()'s. bf16 and f16 are multiplied and summed in f32, and
@@ -23,9 +26,8 @@ template <class T> bool prefers_few_columns(int64_t rows, int64_t terms, int64_t
 
 /// Whether a b is a product for few_columns_product(). (One of fewer rows than columns is so transposed.)
 template <class T> bool is_few_columns(const Matrix<const T>& a, const Matrix<const T>& b) {
-  constexpr int64_t kMostTerms = 1 << 16;  // threads should share a longer sum
   return b.columns <= std::min(a.rows, kMostFewColumns) && a.column_stride == 1 && b.row_stride == 1 &&
-         a.columns <= kMostTerms && prefers_few_columns<T>(a.rows, a.columns, b.columns);
+         a.columns <= kLongestDot && prefers_few_columns<T>(a.rows, a.columns, b.columns);
 }
 
 }  // namespace weft::kernels::cpu

@@ -11,6 +11,7 @@
 #include "tensor/kernels/cpu/gemm/narrow_product.h"
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
 #include "tensor/kernels/cpu/gemm/product_parts.h"
+#include "tensor/kernels/cpu/gemm/scratch_matrix.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -35,20 +36,17 @@ template <class T, class Product>
 void with_blas_operands(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate, Product&& product) {
   a = normalized(a), b = normalized(b), c = normalized(c);
   if (!onednn::is_blas(a)) {
-    Scratch<T> copy(checked_multiply(a.rows, a.columns));
-    copy_matrix<T, T>(a, row_major(copy.data(), a.rows, a.columns));
-    return with_blas_operands(Matrix<const T>(row_major(copy.data(), a.rows, a.columns)), b, c, accumulate, product);
+    const ScratchMatrix<T> copy(a);
+    return with_blas_operands<T>(copy, b, c, accumulate, product);
   }
   if (!onednn::is_blas(b)) {
-    Scratch<T> copy(checked_multiply(b.rows, b.columns));
-    copy_matrix<T, T>(b, row_major(copy.data(), b.rows, b.columns));
-    return with_blas_operands(a, Matrix<const T>(row_major(copy.data(), b.rows, b.columns)), c, accumulate, product);
+    const ScratchMatrix<T> copy(b);
+    return with_blas_operands<T>(a, copy, c, accumulate, product);
   }
   if (!onednn::is_blas(c)) {
-    Scratch<T> copy(checked_multiply(c.rows, c.columns));
-    const Matrix<T> dense = row_major(copy.data(), c.rows, c.columns);
+    const ScratchMatrix<T> dense(c.rows, c.columns);
     if (accumulate) copy_matrix<T, T>(c, dense);
-    with_blas_operands(a, b, dense, accumulate, product);
+    with_blas_operands<T>(a, b, dense, accumulate, product);
     return copy_matrix<T, T>(dense, c);
   }
   if (c.column_stride != 1 || c.row_stride < c.columns)
@@ -65,10 +63,7 @@ void f32_gemm(const Matrix<const float>& a, const Matrix<const float>& b, const 
     // Where both are transposed and c has few rows, sgemm takes up to forty times as long (oneDNN 2.6 with AVX-512).
     const bool few_rows = (out.rows < 64 || (out.rows < 256 && out.columns >= 64)) && left.columns > 1;
     if (few_rows && left.column_stride != 1 && right.column_stride != 1) {
-      const Scratch<float> copy(checked_multiply(left.rows, left.columns));
-      const auto rows = row_major(copy.data(), left.rows, left.columns);
-      copy_matrix<float, float>(left, rows);
-      return f32_gemm(rows, right, out, add);
+      return f32_gemm(ScratchMatrix<float>(left), right, out, add);
     }
     // Parts of whole tiles of sgemm's. Its own threads are not used (see there), and are slower besides.
     constexpr int64_t kRows = 8, kColumns = 48;
@@ -92,12 +87,11 @@ void own_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matri
 /// bf16 and f16: everything in f32, rounded once at the end.
 template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
-  Scratch<float> result(checked_multiply(c.rows, c.columns));
+  const ScratchMatrix<float> wide_c(c.rows, c.columns);
   const auto in_order_of = [](const Matrix<const T>& x, float* data) {  // the stride of 1 is of columns, or of rows
     return x.column_stride == 1 ? row_major(data, x.rows, x.columns) : row_major(data, x.columns, x.rows).transposed();
   };
   const auto wide_a = in_order_of(a, left.data()), wide_b = in_order_of(b, right.data());
-  const auto wide_c = row_major(result.data(), c.rows, c.columns);
   copy_matrix<T, float>(a, wide_a);
   copy_matrix<T, float>(b, wide_b);
   if (accumulate) copy_matrix<T, float>(c, wide_c);
@@ -274,11 +268,7 @@ template <class H> void widening_gemm(const Matrix<const H>& a, const Matrix<con
     }
     return half_gemm<H, float>(left, right, out, false);
   }
-  const Scratch<float> wide_a(checked_multiply(a.rows, a.columns)), wide_b(checked_multiply(b.rows, b.columns));
-  const auto x = row_major(wide_a.data(), a.rows, a.columns), y = row_major(wide_b.data(), b.rows, b.columns);
-  copy_matrix<H, float>(a, x);
-  copy_matrix<H, float>(b, y);
-  gemm<float>(x, y, c);
+  gemm<float>(ScratchMatrix<float>(a), ScratchMatrix<float>(b), c);
 }
 template void widening_gemm(const Matrix<const BFloat16>&, const Matrix<const BFloat16>&, const Matrix<float>&);
 template void widening_gemm(const Matrix<const Float16>&, const Matrix<const Float16>&, const Matrix<float>&);

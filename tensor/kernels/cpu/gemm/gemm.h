@@ -8,11 +8,12 @@ namespace weft::kernels::cpu {
 
 /// c = a b, or c += a b where `accumulate`; any strides and sizes (an empty sum is zero). c overlaps neither a nor b.
 ///
-/// Floating dtypes of few rows or columns go to narrow_product.h where memory lies so that it is faster. Else f32 goes
-/// to oneDNN or to packed_gemm.h, whichever is faster for its size; f64 to packed_gemm.h; bf16 and f16 are multiplied
-/// and summed in f32. Sums of more elements than f32 can take, or of many with few results, are those of parts
-/// (long_sums.h). Integers (which wrap around) of a few rows or columns take one after the other; other integers, and
-/// everything where loops are forced, take the loops of loop_gemm.h. Uses threads outside of a parallel region.
+/// Floating dtypes of few rows or columns go to narrow_product.h where that is faster in their memory order. Else f32
+/// goes to oneDNN or to packed_gemm.h, whichever is faster for its size; f64 to packed_gemm.h; bf16 and f16 are
+/// multiplied and summed in f32. Sums of more elements than f32 can take, or of many with few results, are those of
+/// parts (long_sums.h). Integers (which wrap around) of a few rows or columns are computed one row or column after the
+/// other; other integers, and everything where loops are forced, take the loops of loop_gemm.h. Uses threads outside of
+/// a parallel region.
 /// T: float, double, BFloat16, Float16, int64_t, int32_t, int16_t, int8_t, uint8_t.
 template <class T>
 void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate = false);

@@ -133,4 +133,19 @@ template <class T> GemmTileFunction<T> gemm_tile_function(int64_t rows, int64_t 
   return kGemmTiles<T>.at(rows, vectors);
 }
 
+/// The product of `t` for any number of rows: tiles of about the same height, one below the other. (Not inlined: that
+/// would change what else is inlined in its callers, and so which of their products and sums g++ contracts to one
+/// operation.)
+template <class T> [[gnu::noinline]] void gemm_strips(GemmTile<T> t, int64_t rows, int64_t vectors) {
+  if (rows == 0) return;
+  const Strips strips(rows, kGemmTileRows[static_cast<size_t>(vectors - 1)]);
+  for (int64_t s = 0; s < strips.count; ++s) {
+    const int64_t height = strips.rows(s);
+    gemm_tile_function<T>(height, vectors)(t);
+    t.a += height * t.a_row, t.c += height * t.c_row;
+    if (t.add != nullptr) t.add += height * t.add_row;
+    if (t.next != nullptr) t.next += height * t.a_row;
+  }
+}
+
 }  // namespace weft::kernels::cpu

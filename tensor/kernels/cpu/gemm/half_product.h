@@ -6,6 +6,7 @@
 
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/gemm/product_parts.h"
+#include "tensor/kernels/cpu/gemm/tile_table.h"
 
 namespace weft::kernels::cpu {
 
@@ -60,7 +61,7 @@ void for_passes(const HalfProduct<H, Out>& product, const HalfCut& cut, const F&
 template <class F> void for_tiles(const HalfPass& pass, const HalfCut& cut, int64_t rows, const F& f) {
   const Strips strips(rows, cut.rows);
   for (int64_t s = 0; s < strips.count; ++s)
-    for (int64_t j = 0; j < pass.columns; j += cut.panel) f(strips.first(s), strips.first(s + 1) - strips.first(s), j);
+    for (int64_t j = 0; j < pass.columns; j += cut.panel) f(strips.first(s), strips.rows(s), j);
 }
 
 /// f(block of the product), for each thread's.

@@ -9,6 +9,7 @@
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/kernels/cpu/gemm/narrow_product.h"
+#include "tensor/kernels/cpu/gemm/scratch_matrix.h"
 
 namespace weft::kernels::cpu {
 
@@ -31,12 +32,7 @@ template <class T> void part_product(const Matrix<const T>& a, const Matrix<cons
     gemm<T>(a, b, c);
   } else {
     if (!loops_forced() && narrow_product<T, float>(a, b, c, false)) return;
-    const Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
-    const auto wide_a = row_major(left.data(), a.rows, a.columns);
-    const auto wide_b = row_major(right.data(), b.columns, b.rows).transposed();
-    copy_matrix<T, float>(a, wide_a);
-    copy_matrix<T, float>(b, wide_b);
-    gemm<float>(wide_a, wide_b, c);
+    gemm<float>(ScratchMatrix<float>(a), ScratchMatrix<float>(b.transposed()).transposed(), c);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/kernels/cpu/gemm/put_part.h"
 
 namespace weft::kernels::cpu {
 
@@ -96,21 +97,6 @@ template <class T> void loop_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T
           }
         }
       });
-}
-
-/// The first `count` lanes to (or added to) elements `step` apart, rounded to their type.
-template <class C, int N, class Out>
-inline void put_part(simd::Vec<C, N> values, Out* out, int64_t step, int count, bool accumulate) {
-  if (step == 1) {
-    if (accumulate) values += simd::load_part<C, N>(out, count);
-    return simd::store_part<C, N>(out, values, count);
-  }
-  C lanes[N];
-  std::memcpy(lanes, &values, sizeof lanes);
-  for (int s = 0; s < count; ++s) {
-    Out& to = out[s * step];
-    to = static_cast<Out>(accumulate ? static_cast<C>(to) + lanes[s] : lanes[s]);
-  }
 }
 
 /// kRows rows of c from kVectors vectors of columns; of the last, `count` columns are there (all, where kFull). b's

@@ -13,7 +13,7 @@
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/few_columns.h"
 #include "tensor/kernels/cpu/gemm/fold_registers.h"
-#include "tensor/kernels/cpu/gemm/loop_gemm.h"
+#include "tensor/kernels/cpu/gemm/put_part.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -73,9 +73,6 @@ inline void short_dots(const T* a, int64_t stride, const T* b, int last, Out* c,
   fold_registers<C, N>(rows);
   put_part<C, N>(rows[0], c, c_stride, N, accumulate);
 }
-
-/// Elements of a sum: threads should share a longer one.
-inline constexpr int64_t kLongestDot = 1 << 16;
 
 /// Whether a b is such a product: of one column, or of two, which very short rows do not pay for.
 template <class T> bool is_dots(const Matrix<const T>& a, const Matrix<const T>& b) {

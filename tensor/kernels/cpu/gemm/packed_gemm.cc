@@ -104,13 +104,11 @@ template <class T> class Part {
   Part(const Product<T>& product, const Cut<T>& cut)
       : p_(product),
         cut_(cut),
-        strips_(ceil_div(product.a.rows, strip_rows())),
-        height_(product.a.rows / strips_),
-        higher_(product.a.rows % strips_),
+        strips_(product.a.rows, strip_rows()),
         packed_b_(std::min(cut.depth, product.a.columns) *
                   (cut.unpacked_b ? cut.panel : std::min(cut.group, ceil_div(product.b.columns, N) * N))),
-        keeps_a_(product.b.columns > cut.group && strips_ * packed_strip() <= kKeptElements),
-        packed_a_(packs_a() ? (keeps_a_ ? strips_ : std::min(kBatch, strips_)) * packed_strip() : 0) {}
+        keeps_a_(product.b.columns > cut.group && strips_.count * packed_strip() <= kKeptElements),
+        packed_a_(packs_a() ? (keeps_a_ ? strips_.count : std::min(kBatch, strips_.count)) * packed_strip() : 0) {}
 
   void run() {
     for (int64_t k = 0; k < p_.a.columns; k += cut_.depth)
@@ -118,8 +116,8 @@ template <class T> class Part {
         pass_ = {k, std::min(cut_.depth, p_.a.columns - k), j, std::min(cut_.group, p_.b.columns - j),
                  p_.accumulate || k > 0};
         pack_group();
-        for (int64_t s = 0; s < strips_; s += kBatch) {
-          const int64_t end = std::min(s + kBatch, strips_);
+        for (int64_t s = 0; s < strips_.count; s += kBatch) {
+          const int64_t end = std::min(s + kBatch, strips_.count);
           if (packs_a() && (j == 0 || !keeps_a_)) pack_strips(s, end);
           if (p_.transposed)
             for (int64_t i = s; i < end; ++i) transposed_strip(s, i);
@@ -142,17 +140,12 @@ template <class T> class Part {
     int64_t k, depth, j, columns;
     bool accumulate;
   };
-  struct Strip {
-    int64_t first, rows;
-  };
   struct Rows {  // of a, in this pass
     const T* data;
     int64_t row, step;
     const T* next = nullptr;  // the next strip's rows, if they are contiguous along k
   };
 
-  /// All of about the same height, without a division (which costs as much as a small tile).
-  Strip strip(int64_t s) const { return {s * height_ + std::min(s, higher_), height_ + (s < higher_ ? 1 : 0)}; }
   /// Columns [0, direct) of the group are read where they lie.
   int64_t direct() const { return cut_.unpacked_b ? pass_.columns / N * N : 0; }
   bool in_place(int64_t j, int64_t columns) const { return j + columns <= direct(); }
@@ -182,28 +175,25 @@ template <class T> class Part {
   /// The strips [begin, end), each with its rows interleaved; all of them at once, as they share cache lines.
   void pack_strips(int64_t begin, int64_t end) {
     const int64_t step = packed_step(), next = packed_strip();
-    std::array<Strip, kBatch> strips;
-    int64_t whole = 0;
-    for (int64_t s = begin; s < end; ++s) {
-      strips[static_cast<size_t>(s - begin)] = strip(s);
-      if (strip(s).first + step <= p_.a.rows) whole = s + 1 - begin;
-    }
-    const int64_t last = strip(end - 1).first + strip(end - 1).rows;
+    const Strips strips = strips_;  // no part of what is written
+    int64_t whole = begin;
+    for (int64_t s = begin; s < end; ++s)
+      if (strips.first(s) + step <= p_.a.rows) whole = s + 1;
+    const int64_t first = strips.first(begin), last = strips.first(end);
     const T* in = p_.a.data + pass_.k * p_.a.column_stride;
     for (int64_t k = 0; k < pass_.depth; ++k, in += p_.a.column_stride) {
       T* to = packed_a_.data() + (keeps_a_ ? begin * next : 0) + k * step;
       const T* ahead = in + kPrefetchRows * p_.a.column_stride;
-      for (int64_t i = strips[0].first; i < last; i += 64 / static_cast<int64_t>(sizeof(T)))
-        __builtin_prefetch(ahead + i);
-      for (int64_t s = 0; s < whole; ++s, to += next) {  // reads rows of the next strip too
-        const T* rows = in + strips[static_cast<size_t>(s)].first;
+      for (int64_t i = first; i < last; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(ahead + i);
+      for (int64_t s = begin; s < whole; ++s, to += next) {  // reads rows of the next strip too
+        const T* rows = in + strips.first(s);
         for (int64_t r = 0; r < step; r += kPiece) simd::store<T, kPiece>(to + r, simd::load<T, kPiece>(rows + r));
       }
-      for (int64_t s = whole; s < end - begin; ++s, to += next) {
-        const auto [first, rows] = strips[static_cast<size_t>(s)];
-        for (int64_t r = 0; r < rows; r += kPiece)
-          simd::store<T, kPiece>(
-              to + r, simd::load_part<T, kPiece>(in + first + r, static_cast<int>(std::min(kPiece, rows - r))));
+      for (int64_t s = whole; s < end; ++s, to += next) {
+        const T* from = in + strips.first(s);
+        for (int64_t r = 0, rows = strips.rows(s); r < rows; r += kPiece)
+          simd::store<T, kPiece>(to + r,
+                                 simd::load_part<T, kPiece>(from + r, static_cast<int>(std::min(kPiece, rows - r))));
       }
     }
   }
@@ -215,9 +205,9 @@ template <class T> class Part {
 
   Rows rows_of_a(int64_t batch, int64_t s) const {
     if (packs_a()) return {packed_a_.data() + (keeps_a_ ? s : s - batch) * packed_strip(), 1, packed_step()};
-    const T* data = p_.a.data + strip(s).first * p_.a.row_stride + pass_.k * p_.a.column_stride;
+    const T* data = p_.a.data + strips_.first(s) * p_.a.row_stride + pass_.k * p_.a.column_stride;
     const bool along_k = p_.a.column_stride == 1;
-    return {data, p_.a.row_stride, p_.a.column_stride, along_k ? data + strip(s).rows * p_.a.row_stride : nullptr};
+    return {data, p_.a.row_stride, p_.a.column_stride, along_k ? data + strips_.rows(s) * p_.a.row_stride : nullptr};
   }
 
   /// The tile of `rows` rows and the columns [j, j + columns) of the group. The first of a strip prefetches
@@ -243,18 +233,17 @@ template <class T> class Part {
     }
   }
   void plain_tile(int64_t batch, int64_t s, int64_t j) {
-    const auto [first, rows] = strip(s);
-    const int64_t columns = std::min(cut_.panel, pass_.columns - j);
+    const int64_t first = strips_.first(s), columns = std::min(cut_.panel, pass_.columns - j);
     T* c = p_.c.data + first * p_.c.row_stride + pass_.j + j;
     const T* bias = p_.bias == nullptr ? nullptr : p_.bias + pass_.j + j;
-    tile(rows_of_a(batch, s), rows, j, columns, c, p_.c.row_stride, static_cast<int>((columns - 1) % N + 1),
+    tile(rows_of_a(batch, s), strips_.rows(s), j, columns, c, p_.c.row_stride, static_cast<int>((columns - 1) % N + 1),
          pass_.accumulate ? c : bias, pass_.accumulate ? p_.c.row_stride : 0);
   }
 
   /// Tiles go to a buffer of N rows, which is then stored transposed.
   void transposed_strip(int64_t batch, int64_t s) {
     alignas(64) T buffer[N * kGemmTileVectors * N];
-    const auto [first, rows] = strip(s);
+    const int64_t first = strips_.first(s), rows = strips_.rows(s);
     const Rows a = rows_of_a(batch, s);
     const int64_t tiles = ceil_div(rows, cut_.rows);
     for (int64_t j = 0; j < pass_.columns; j += cut_.panel) {
@@ -272,7 +261,7 @@ template <class T> class Part {
 
   const Product<T>& p_;
   const Cut<T>& cut_;
-  int64_t strips_, height_, higher_;  // the first `higher_` have a row more than `height_`
+  const Strips strips_;
   Scratch<T> packed_b_;
   bool keeps_a_;  // packed strips are kept for all groups of b's columns
   Scratch<T> packed_a_;

@@ -1,4 +1,4 @@
-// How weft's own products are shared out: strips of rows among tiles, blocks of c among threads.
+// How weft's own products are shared out among threads: blocks of c.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,6 @@
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
-
-/// Strips of about the same height, none above `most`.
-struct Strips {
-  int64_t count, height, higher;
-  Strips(int64_t rows, int64_t most) : count(ceil_div(rows, most)), height(rows / count), higher(rows % count) {}
-  int64_t first(int64_t s) const { return s * height + std::min(s, higher); }
-};
 
 /// Parts for `threads` threads of so many strips and panels: so many down and across that the largest has the least to
 /// do.

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "tensor/kernels/cpu/base/batch.h"
-#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/scratch.h"

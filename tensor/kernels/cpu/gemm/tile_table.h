@@ -1,11 +1,23 @@
-// The instances of a tile function, which keeps a tile of c in registers, by the size of the tile.
+// The instances of a tile function, which keeps a tile of c in registers, by the size of the tile; and the strips of
+// rows that are cut into tiles.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
+
 namespace weft::kernels::cpu {
+
+/// Strips of about the same height, none above `most`.
+struct Strips {
+  int64_t count, height, higher;  // the first `higher` strips have a row more than `height`
+  Strips(int64_t rows, int64_t most) : count(ceil_div(rows, most)), height(rows / count), higher(rows % count) {}
+  int64_t first(int64_t s) const { return s * height + std::min(s, higher); }
+  int64_t rows(int64_t s) const { return height + (s < higher ? 1 : 0); }
+};
 
 /// Functions for tiles of 1 to kMostRows[v] rows and v + 1 registers of columns.
 template <class Function, auto kMostRows> class TileTable {

@@ -31,6 +31,10 @@ template <class T> class LaneMatrices {
 
   V& at(int64_t i, int64_t j) const { return values_.data()[i * columns_ + j]; }
 
+  void set_identity() {
+    for (int64_t i = 0; i < rows_; ++i)
+      for (int64_t j = 0; j < columns_; ++j) at(i, j) = simd::splat<T>(T(i == j ? 1 : 0));
+  }
   /// Matrices [first, first + count) of x, N at most; lanes that are left repeat the last.
   void load(const Operand& x, int64_t first, int64_t count) {
     Matrix<const T> from[N];

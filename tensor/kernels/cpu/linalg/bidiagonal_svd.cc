@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
+#include "tensor/kernels/cpu/gemm/scratch_matrix.h"
 #include "tensor/kernels/cpu/linalg/mixing.h"
 #include "tensor/kernels/cpu/linalg/rotation.h"
 #include "tensor/kernels/cpu/linalg/secular.h"
-#include "tensor/kernels/cpu/loops/rows.h"
 
 namespace weft::kernels::cpu::linalg {
 namespace {
@@ -82,7 +82,7 @@ void qr(double* d, double* e, int64_t n, double norm, double floor, const Right&
     int64_t l = m - 1;
     double least = std::min(std::abs(d[m]), std::abs(d[l]));
     for (; l > 0 && !vanished(l - 1); --l) least = std::min(least, std::abs(d[l - 1]));
-    // One that is singular falls apart by a step without a shift.
+    // A singular matrix is split by a step without a shift.
     const double shift = least <= kEpsilon * norm ? 0 : smaller_singular_value(d[m - 1], e[m - 1], d[m]);
     qr_step(d, e, l, m, shift, turn_right, turn_left);
   }
@@ -166,16 +166,15 @@ class Division {
   /// Rows and values in another order.
   static void put_in_order(Matrix<double> left, Matrix<double> right, double* d, const std::vector<int64_t>& order) {
     const int64_t n = right.rows;
-    Scratch<double> room(checked_multiply(n, std::max(n, right.columns)));
     const auto arrange = [&](Matrix<double> rows) {
-      const Matrix<double> arranged = row_major(room.data(), n, rows.columns);
-      copy_rows(rows, order, arranged);
+      const ScratchMatrix<double> arranged(n, rows.columns);
+      copy_rows<double>(rows, order, arranged);
       copy_matrix<double, double>(arranged, rows);
     };
     if (left.rows != 0) arrange(left);
     arrange(right);
-    for (int64_t i = 0; i < n; ++i) room.data()[i] = d[order[static_cast<size_t>(i)]];
-    std::copy_n(room.data(), n, d);
+    const std::vector<double> given(d, d + n);
+    for (int64_t i = 0; i < n; ++i) d[i] = given[static_cast<size_t>(order[static_cast<size_t>(i)])];
   }
 
   /// Two solved parts and the row between them, `middle`, become one. In their vectors the row is z, the others are
@@ -273,13 +272,10 @@ class Division {
       if (k > 1) poles[1] = std::max(poles[1], limit_ / 2);
       const MixingOrder order(kept_, kinds_);
       const bool both = left_.rows != 0;
-      Scratch<double> mixing(checked_multiply(both ? 2 * k : k, k));
-      const Matrix<double> right = row_major(mixing.data(), k, k),
-                           left = row_major(right.data + k * k, both ? k : 0, k);
+      const ScratchMatrix<double> right(k, k), left(both ? k : 0, k);
       secular_singular_vectors(poles.data(), weights.data(), order.place(), values, left, right);
-      Scratch<double> room(checked_multiply(n_, std::max(n_, right_.columns)));
       const auto mix = [&](Matrix<const double> factors, Matrix<double> rows) {
-        const Matrix<double> mixed = row_major(room.data(), n_, rows.columns);
+        const ScratchMatrix<double> mixed(n_, rows.columns);
         order.mix_rows<double>(factors, rows, split_, mixed.block(0, 0, k, rows.columns));
         copy_rows(rows, deflated_, mixed.block(k, 0, n_ - k, rows.columns));
         copy_matrix<double, double>(mixed, rows);
@@ -313,9 +309,9 @@ void bidiagonal_values(double* d, double* e, int64_t n) {
     for (int64_t i = 0; i < n; ++i) d[i] = std::abs(d[i]);
     return std::sort(d, d + n);
   }
-  Scratch<double> ends(checked_multiply(n, 2));
-  std::fill_n(ends.data(), 2 * n, 0.0);
-  Division(d, e, Matrix<double>{}, row_major(ends.data(), n, 2));
+  const ScratchMatrix<double> ends(n, 2);
+  std::fill_n(ends.data, 2 * n, 0.0);
+  Division(d, e, Matrix<double>{}, ends);
 }
 
 void bidiagonal_vectors(double* d, double* e, Matrix<double> left, Matrix<double> right) {

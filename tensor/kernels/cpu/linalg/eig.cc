@@ -7,6 +7,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "tensor/kernels/cpu/gemm/scratch_matrix.h"
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/eigen.h"
 #include "tensor/kernels/cpu/linalg/symmetric.h"
@@ -25,10 +26,8 @@ template <class T> bool is_finite_triangle(Matrix<const T> a) {
 
 template <class T> void eigh(Matrix<const T> a, T* values, const Matrix<T>* vectors) {
   const int64_t n = a.rows;
-  Scratch<T> copy(checked_multiply(n, n)), found(vectors == nullptr ? 0 : n * n);
+  const ScratchMatrix<T> work(a.transposed()), rows(vectors == nullptr ? 0 : n, n);  // the lower triangle is read
   Scratch<double> wide_values(n);
-  const Matrix<T> work = row_major(copy.data(), n, n), rows = row_major(found.data(), n, n);
-  copy_matrix<T, T>(a.transposed(), work);  // the lower triangle is read
   linalg::symmetric_eigen<T>(work, wide_values.data(), vectors == nullptr ? nullptr : &rows);
   for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(wide_values.data()[i]);
   if (vectors != nullptr) copy_matrix<T, T>(rows.transposed(), *vectors);
@@ -58,11 +57,11 @@ template <class T> class JacobiLanes {
       : n_(a.size(a.rank() - 1)), upper_(upper), a_(n_, n_), vectors_(vectors ? n_ : 0, n_) {
     a_.load(a, first, count);
     scale();
-    for (int64_t i = 0; vectors && i < n_; ++i)
-      for (int64_t j = 0; j < n_; ++j) vectors_.at(i, j) = V{} + static_cast<T>(i == j ? 1 : 0);
-    const internal::DenormalsFlushed
-        flushed;                     // what is beside the diagonal falls through their range in the last sweeps
-    constexpr int kMostSweeps = 40;  // seven as a rule: what is beside the diagonal is squared by each of the last
+    vectors_.set_identity();
+    // What is beside the diagonal falls through the range of denormal numbers in the last sweeps, each of which squares
+    // it: as a rule there are seven.
+    const internal::DenormalsFlushed flushed;
+    constexpr int kMostSweeps = 40;
     for (int sweep = 0; sweep < kMostSweeps && !is_diagonal(); ++sweep)
       for (int64_t p = 0; p + 1 < n_; ++p)
         for (int64_t q = p + 1; q < n_; ++q) rotate(p, q, vectors ? n_ : 0);

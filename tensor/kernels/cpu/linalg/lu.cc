@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "tensor/kernels/cpu/linalg/batch.h"
-#include "tensor/kernels/cpu/linalg/blocked.h"
+#include "tensor/kernels/cpu/linalg/blocked_lu.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -21,18 +21,6 @@ const int32_t* pivots_of(const Operand& pivots, int64_t index, int64_t n, Scratc
   return copy.data();
 }
 
-template <class T> bool has_zero_pivot(Matrix<const T> lu) {
-  for (int64_t i = 0; i < lu.rows; ++i)
-    if (lu.at(i, i) == 0) return true;
-  return false;
-}
-
-/// x = a^-1 x by a = P L U.
-template <class T> void solve(Matrix<const T> lu, const int32_t* pivots, Matrix<T> x) {
-  for (int64_t i = 0; i < lu.rows; ++i) linalg::swap_rows(x, i, pivots[i] - 1);
-  linalg::solve_triangle<T>(lu, false, true, x);
-  linalg::solve_triangle<T>(lu, true, false, x);
-}
 /// x = a^-T x by a^T = U^T L^T P^T.
 template <class T> void solve_transposed(Matrix<const T> lu, const int32_t* pivots, Matrix<T> x) {
   linalg::solve_triangle<T>(lu.transposed(), false, false, x);
@@ -81,7 +69,7 @@ void factor_lanes(const Operand& a, int64_t first, int64_t count, const Operand&
   m.store(lu, first, count);
 }
 
-/// Rows of x change places as solve() exchanges them, and back where `transposed`.
+/// Rows of x change places as solve_factored() exchanges them, and back where `transposed`.
 template <class T>
 void exchange_lanes(const LaneMatrices<T>& x, int64_t n, int64_t columns, const Operand& pivots, int64_t first,
                     int64_t count, bool transposed) {
@@ -96,7 +84,7 @@ void exchange_lanes(const LaneMatrices<T>& x, int64_t n, int64_t columns, const 
   }
 }
 
-/// solve() or solve_transposed() of a few small matrices, none of which has a zero pivot.
+/// solve_factored() or solve_transposed() of a few small matrices, none of which has a zero pivot.
 template <class T, bool kTransposed>
 void solve_lanes(const Operand& lu, const Operand& pivots, const Operand& b, int64_t first, int64_t count,
                  const Operand& out) {
@@ -172,12 +160,12 @@ void LuSolve::cpu(const Operand&, const Operand& lu, const Operand& pivots, cons
       return for_lanes_of_matrices<T>(batch_count(lu), work, [&](int64_t first, int64_t count) {
         bool solvable = true;
         for (int64_t i = first; i < first + count; ++i)
-          if (has_zero_pivot(matrix_of<const T>(lu, i))) solvable = false, singular.report(i);
+          if (linalg::has_zero_on_diagonal(matrix_of<const T>(lu, i))) solvable = false, singular.report(i);
         if (solvable) (transposed ? solve_lanes<T, true> : solve_lanes<T, false>)(lu, pivots, b, first, count, out);
       });
     for_each_matrix(batch_count(lu), work, [&](int64_t i) {
       const Matrix<const T> factors = matrix_of<const T>(lu, i);
-      if (has_zero_pivot(factors)) return singular.report(i);
+      if (linalg::has_zero_on_diagonal(factors)) return singular.report(i);
       const Matrix<T> x = matrix_of<T>(out, i);
       if (x.rows == 0 || x.columns == 0) return;
       Scratch<int32_t> copy(n);
@@ -185,7 +173,8 @@ void LuSolve::cpu(const Operand&, const Operand& lu, const Operand& pivots, cons
       copy_matrix<T, T>(matrix_of<const T>(b, i), x);
       linalg::for_column_blocks(x.columns, static_cast<double>(n * n), [&](int64_t first, int64_t count) {
         const Matrix<T> block = x.block(0, first, n, count);
-        transposed ? solve_transposed<T>(factors, exchanged, block) : solve<T>(factors, exchanged, block);
+        transposed ? solve_transposed<T>(factors, exchanged, block)
+                   : linalg::solve_factored<T>(factors, exchanged, block);
       });
     });
   });

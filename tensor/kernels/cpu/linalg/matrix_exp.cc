@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/linalg/batch.h"
-#include "tensor/kernels/cpu/linalg/blocked.h"
+#include "tensor/kernels/cpu/linalg/blocked_lu.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -92,9 +92,7 @@ template <class T> void exponential(Matrix<const T> from, Matrix<T> out) {
   }
   std::vector<int32_t> pivots(static_cast<size_t>(n));
   linalg::lu_in_place<T>(a, pivots.data());
-  for (int64_t i = 0; i < n; ++i) linalg::swap_rows(x, i, pivots[static_cast<size_t>(i)] - 1);
-  linalg::solve_triangle<T>(a, false, true, x);
-  linalg::solve_triangle<T>(a, true, false, x);
+  linalg::solve_factored<T>(a, pivots.data(), x);
   Matrix<T> result = x, other = a2;
   for (; halvings > 0; --halvings, std::swap(result, other)) gemm<T>(result, result, other);
   copy_matrix<T, T>(result, out);

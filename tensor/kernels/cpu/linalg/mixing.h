@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/kernels/cpu/gemm/scratch_matrix.h"
 
 namespace weft::kernels::cpu::linalg {
 
@@ -43,15 +43,14 @@ class MixingOrder {
   /// out (count rows) = mix times the rows of q that are kept, of which the first half has `m` columns.
   template <class T> void mix_rows(Matrix<const T> mix, Matrix<T> q, int64_t m, Matrix<T> out) const {
     const int64_t n = q.columns, k = count(), second_rows = k - second_;
-    Scratch<T> firsts(checked_multiply(first_rows_, m)), seconds(checked_multiply(second_rows, n - m));
+    const ScratchMatrix<T> firsts(first_rows_, m), seconds(second_rows, n - m);
     for (size_t i = 0; i < kept_.size(); ++i) {
       const int64_t from = kept_[i], to = place_[i];
-      if (to < first_rows_) std::copy_n(&q.at(from, 0), m, firsts.data() + to * m);
-      if (to >= second_) std::copy_n(&q.at(from, m), n - m, seconds.data() + (to - second_) * (n - m));
+      if (to < first_rows_) std::copy_n(&q.at(from, 0), m, firsts.data + to * m);
+      if (to >= second_) std::copy_n(&q.at(from, m), n - m, seconds.data + (to - second_) * (n - m));
     }
-    gemm<T>(mix.block(0, 0, k, first_rows_), row_major<const T>(firsts.data(), first_rows_, m), out.block(0, 0, k, m));
-    gemm<T>(mix.block(0, second_, k, second_rows), row_major<const T>(seconds.data(), second_rows, n - m),
-            out.block(0, m, k, n - m));
+    gemm<T>(mix.block(0, 0, k, first_rows_), firsts, out.block(0, 0, k, m));
+    gemm<T>(mix.block(0, second_, k, second_rows), seconds, out.block(0, m, k, n - m));
   }
 
  private:

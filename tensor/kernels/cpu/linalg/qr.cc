@@ -13,9 +13,8 @@ template <class T> void panel_qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r) {
   panel.factor();
   copy_matrix_serial<T, T>(panel.r(), r);
   if (q.columns == 0) return;
-  const Scratch<T> one(q.columns * q.columns);
-  const Matrix<T> identity = row_major(one.data(), q.columns, q.columns);
-  linalg::set_identity(identity);
+  const ScratchMatrix<T> identity(q.columns, q.columns);
+  linalg::set_identity<T>(identity);
   panel.multiply(Matrix<const T>(identity), q);
 }
 
@@ -29,15 +28,10 @@ bool prefers_panel(int64_t m, int64_t n, int64_t columns_of_q) {
 template <class T> void qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r) {
   const int64_t m = a.rows, n = a.columns;
   if (r.rows == n && n > 0 && prefers_panel(m, n, q.columns)) return panel_qr<T>(a, q, r);
-  Scratch<T> work(checked_multiply(m, n)), reflectors(checked_multiply(m, n)),
-      factors(checked_multiply(linalg::kReflected, n));
-  const Matrix<T> left = row_major(work.data(), m, n), v = row_major(reflectors.data(), m, n);
-  const Matrix<T> t = row_major(factors.data(), linalg::kReflected, n);
-  copy_matrix<T, T>(a, left);
+  const ScratchMatrix<T> left(a), v(m, n), t(linalg::kReflected, n);
   linalg::reflect_blocks<T>(left, v, t);
   if (q.columns > 0) linalg::first_columns<T>(v, t, q);
-  for (int64_t i = 0; i < r.rows; ++i)
-    for (int64_t j = 0; j < n; ++j) r.at(i, j) = j >= i ? left.at(i, j) : T{0};
+  linalg::copy_upper_triangle<T>(left, r);
 }
 
 /// The reflection I - tau v v^T of elements [j, rows) of column j, lane by lane, as linalg::reflection(): v takes their
@@ -87,8 +81,7 @@ template <class T> void qr_lanes(const Operand& a, int64_t first, int64_t count,
   left.store(r, first, count);
   if (!q) return;
   LaneMatrices<T> found(m, width);
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < width; ++j) found.at(i, j) = V{} + static_cast<T>(i == j ? 1 : 0);
+  found.set_identity();
   for (int64_t j = n; j-- > 0;)
     for (int64_t c = j; c < width; ++c) reflect(j, found, c);
   found.store(*q, first, count);

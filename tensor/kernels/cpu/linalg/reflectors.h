@@ -6,12 +6,15 @@
 #include <limits>
 #include <utility>
 
-#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/gemm/scratch_matrix.h"
 #include "tensor/kernels/cpu/linalg/blocked.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
 
 namespace weft::kernels::cpu::linalg {
+
+/// Columns of a panel that is not split.
+inline constexpr int64_t kPanel = 24;
 
 template <class T> T sum_of_lanes(simd::Vec<T> v) { return simd::fold_lanes<Add, T, simd::kLanes<T>>(v); }
 
@@ -137,8 +140,7 @@ template <class T> void reflect_panel(Matrix<T> panel, Matrix<T> t) {
 template <class T> void reflect(Matrix<T> a, Matrix<T> v, Matrix<T> t) {
   const int64_t m = a.rows, n = a.columns;
   if (n <= kPanel) {
-    Scratch<T> columns(checked_multiply(m, n));
-    const Matrix<T> panel = row_major(columns.data(), n, m);
+    const ScratchMatrix<T> panel(n, m);
     copy_matrix_serial<T, T>(a.transposed(), panel);
     reflect_panel<T>(panel, t);
     copy_matrix_serial<T, T>(panel.transposed(), v);
@@ -149,8 +151,7 @@ template <class T> void reflect(Matrix<T> a, Matrix<T> v, Matrix<T> t) {
   const int64_t h = half(n), rest = n - h;
   const Matrix<T> v1 = v.block(0, 0, m, h), t1 = t.block(0, 0, h, h), right = a.block(0, h, m, rest);
   reflect<T>(a.block(0, 0, m, h), v1, t1);
-  Scratch<T> first(checked_multiply(h, rest)), second(checked_multiply(h, rest));
-  const Matrix<T> x = row_major(first.data(), h, rest), y = row_major(second.data(), h, rest);
+  const ScratchMatrix<T> x(h, rest), y(h, rest);
   gemm<T>(v1.transposed(), right, x);
   gemm<T>(t1.transposed(), x, y);
   subtract_product<T>(v1, y, right);
@@ -192,6 +193,12 @@ template <class T> void reflect_blocks(Matrix<T> a, Matrix<T> v, Matrix<T> t) {
 template <class T> void set_identity(Matrix<T> a) {
   for (int64_t i = 0; i < a.rows; ++i)
     for (int64_t j = 0; j < a.columns; ++j) a.at(i, j) = i == j ? T{1} : T{0};
+}
+
+/// to = the upper triangle of `from`, with zeros below it; `from` has at least as many rows.
+template <class T> void copy_upper_triangle(Matrix<const T> from, Matrix<T> to) {
+  for (int64_t i = 0; i < to.rows; ++i)
+    for (int64_t j = 0; j < to.columns; ++j) to.at(i, j) = j >= i ? from.at(i, j) : T{0};
 }
 
 /// The first columns of the product of I - V T V^T over the blocks of reflect_blocks(), as many as q has.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/gemm/scratch_matrix.h"
 
 namespace weft::kernels::cpu::linalg {
 namespace {
@@ -137,6 +137,22 @@ void exact_weights(const double* poles, const double* weights, Matrix<const doub
   });
 }
 
+/// f(i, row): row i of a matrix (k, k) is the vector of root i, of any length.
+template <class Poles, class F>
+void for_vectors(const double* poles, const double* weights, double rho, double* values, int64_t k, const F& f) {
+  const ScratchMatrix<double> distances(k, k);
+  const Scratch<double> exact(k);
+  find_roots<Poles>(poles, weights, rho, values, distances);
+  exact_weights<Poles>(poles, weights, distances, exact.data());
+  parallel_for(k, 1 + 32768 / k, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      double* const row = &distances.at(i, 0);
+      for (int64_t j = 0; j < k; ++j) row[j] = exact.data()[j] / row[j];
+      f(i, row);
+    }
+  });
+}
+
 /// Element j of x, divided by the length of x, goes to out[place[j]].
 template <class T> void put_unit_vector(const double* x, const int64_t* place, T* out, int64_t n) {
   double length = 0;
@@ -152,17 +168,8 @@ template <class T>
 void secular_vectors(const double* poles, const double* weights, double rho, const int64_t* place, double* values,
                      Matrix<T> vectors) {
   const int64_t k = vectors.rows;
-  Scratch<double> room(checked_multiply(k, k)), exact(k);
-  const Matrix<double> distances = row_major(room.data(), k, k);
-  find_roots<Plain>(poles, weights, rho, values, distances);
-  exact_weights<Plain>(poles, weights, distances, exact.data());
-  parallel_for(k, 1 + 32768 / k, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      double* const row = &distances.at(i, 0);
-      for (int64_t j = 0; j < k; ++j) row[j] = exact.data()[j] / row[j];
-      put_unit_vector(row, place, &vectors.at(i, 0), k);
-    }
-  });
+  for_vectors<Plain>(poles, weights, rho, values, k,
+                     [&](int64_t i, const double* row) { put_unit_vector(row, place, &vectors.at(i, 0), k); });
 }
 
 template void secular_vectors(const double*, const double*, double, const int64_t*, double*, Matrix<float>);
@@ -171,20 +178,12 @@ template void secular_vectors(const double*, const double*, double, const int64_
 void secular_singular_vectors(const double* poles, const double* weights, const int64_t* place, double* values,
                               Matrix<double> left, Matrix<double> right) {
   const int64_t k = right.rows;
-  Scratch<double> room(checked_multiply(k, k)), exact(k);
-  const Matrix<double> distances = row_major(room.data(), k, k);
-  find_roots<Rooted>(poles, weights, 1, values, distances);
-  exact_weights<Rooted>(poles, weights, distances, exact.data());
-  parallel_for(k, 1 + 32768 / k, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      double* const row = &distances.at(i, 0);
-      for (int64_t j = 0; j < k; ++j) row[j] = exact.data()[j] / row[j];
-      put_unit_vector(row, place, &right.at(i, 0), k);
-      if (left.rows == 0) continue;
-      row[0] = -1;
-      for (int64_t j = 1; j < k; ++j) row[j] *= poles[j];
-      put_unit_vector(row, place, &left.at(i, 0), k);
-    }
+  for_vectors<Rooted>(poles, weights, 1, values, k, [&](int64_t i, double* row) {
+    put_unit_vector(row, place, &right.at(i, 0), k);
+    if (left.rows == 0) return;
+    row[0] = -1;
+    for (int64_t j = 1; j < k; ++j) row[j] *= poles[j];
+    put_unit_vector(row, place, &left.at(i, 0), k);
   });
 }
 

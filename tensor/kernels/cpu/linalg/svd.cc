@@ -5,8 +5,9 @@
 #include <type_traits>
 
 #include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/kernels/cpu/gemm/scratch_matrix.h"
 #include "tensor/kernels/cpu/linalg/batch.h"
-#include "tensor/kernels/cpu/linalg/blocked.h"
+#include "tensor/kernels/cpu/linalg/blocked_lu.h"
 #include "tensor/kernels/cpu/linalg/svd_f32.h"
 #include "tensor/kernels/cpu/linalg/svd_f64.h"
 #include "tensor/kernels/cpu/linalg/tall_panel.h"
@@ -33,8 +34,8 @@ template <class T> bool is_finite(Matrix<const T> a) {
 /// The pseudoinverse of `scale` a for at least as many rows as columns.
 void pinv_f64(const Matrix<const double>& a, double rtol, double atol, double scale, const Matrix<double>& out) {
   const int64_t m = a.rows, n = a.columns;
-  Scratch<double> vectors(checked_multiply(n, m + n)), values(n);
-  const Matrix<double> u = row_major(vectors.data(), m, n), vh = row_major(vectors.data() + m * n, n, n);
+  const ScratchMatrix<double> u(m, n), vh(n, n);
+  const Scratch<double> values(n);
   double* const s = values.data();
   linalg::svd_f64(a, true, s, u, vh);
   for (int64_t i = 0; i < n; ++i) s[i] *= scale;
@@ -73,8 +74,7 @@ template <class T> void panel_pinv(const Matrix<const T>& a, double rtol, double
   const linalg::TallPanel<double> panel(a);
   const double scale = panel.factor_scaled();
   const Matrix<double>& r = panel.r();
-  const Scratch<double> room(n * n);
-  const Matrix<double> x = row_major(room.data(), n, n);
+  const ScratchMatrix<double> x(n, n);
   const bool inverted =
       invert_transposed(r, x) &&
       has_certain_rank(sum_of_squares(r.data, n * n), sum_of_squares(x.data, n * n), rtol, atol, 1 / scale);
@@ -103,18 +103,13 @@ bool are_stable(const Matrix<const double>& a, const Matrix<const double>& lu) {
 /// x = a^-1 for square `a`; false, and x undefined, where it is not as good as a pseudoinverse.
 bool invert(const Matrix<const double>& a, double rtol, double atol, const Matrix<double>& x) {
   const int64_t n = a.rows;
-  const Scratch<double> room(checked_multiply(n, n));
+  const ScratchMatrix<double> lu(a);
   const Scratch<int32_t> pivots(n);
-  const Matrix<double> lu = row_major(room.data(), n, n);
-  copy_matrix<double, double>(a, lu);
   linalg::lu_in_place<double>(lu, pivots.data());
   if (!are_stable(a, lu)) return false;
   linalg::set_identity(x);
-  linalg::exchange_rows(x, pivots.data(), 0, n);
   linalg::for_column_blocks(n, static_cast<double>(n * n), [&](int64_t first, int64_t count) {
-    const Matrix<double> columns = x.block(0, first, n, count);
-    linalg::solve_triangle<double>(lu, false, true, columns);
-    linalg::solve_triangle<double>(lu, true, false, columns);
+    linalg::solve_factored<double>(lu, pivots.data(), x.block(0, first, n, count));
   });
   return has_certain_rank(sum_of_squares(a.data, n * n), sum_of_squares(x.data, n * n), rtol, atol, 1);
 }
@@ -130,9 +125,7 @@ template <class T> void pinv(Matrix<const T> a, double rtol, double atol, const 
     return;
   }
   if (linalg::is_tall_panel(m, n)) return panel_pinv<T>(a, rtol, atol, out);
-  Scratch<double> room(checked_multiply(m, n)), result(checked_multiply(m, n));
-  const Matrix<double> wide = row_major(room.data(), m, n), found = row_major(result.data(), n, m);
-  copy_matrix<T, double>(a, wide);
+  const ScratchMatrix<double> wide(a), found(n, m);
   if (m > n || !invert(wide, rtol, atol, found)) pinv_f64(wide, rtol, atol, 1, found);
   copy_matrix<double, T>(found, out);
 }

@@ -19,13 +19,7 @@ namespace {
 class TallSvd {
  public:
   explicit TallSvd(Matrix<const float> a)
-      : rows_(a.rows),
-        columns_(a.columns),
-        a_(checked_multiply(rows_, columns_)),
-        v_(checked_multiply(columns_, columns_)),
-        values_(columns_) {
-    copy_matrix<float, double>(a, wide());
-  }
+      : rows_(a.rows), columns_(a.columns), a_(a), v_(columns_, columns_), values_(columns_) {}
 
   void values(float* s) const {
     find_eigenvectors(nullptr);
@@ -36,21 +30,17 @@ class TallSvd {
   /// u has as many columns as a, or is square; v is square.
   void vectors(float* s, const Matrix<float>& u, const Matrix<float>& v) const {
     const int64_t n = columns_;
-    const Matrix<double> found = row_major(v_.data(), n, n);
-    find_eigenvectors(&found);
-    for (int64_t i = 0; i < n / 2; ++i) swap_rows(found, i, n - 1 - i);  // the largest first
-    Scratch<double> turned(checked_multiply(rows_, n)), lengths(n);
-    const Matrix<double> av = row_major(turned.data(), rows_, n);
-    gemm<double>(wide(), found.transposed(), av);
+    find_eigenvectors(&v_);
+    for (int64_t i = 0; i < n / 2; ++i) swap_rows<double>(v_, i, n - 1 - i);  // the largest first
+    const ScratchMatrix<double> av(rows_, n);
+    const Scratch<double> lengths(n);
+    gemm<double>(a_, v_.transposed(), av);
     const bool apart = values_.data()[0] <= 1e-8 * values_.data()[n - 1];
     if (u.columns == n && !apart) {
       set_lengths(av, lengths.data());
       return write(av, lengths.data(), true, s, u, v);
     }
-    Scratch<double> reflectors(checked_multiply(rows_, n)), factors(checked_multiply(kReflected, n));
-    Scratch<double> left(checked_multiply(rows_, u.columns));
-    const Matrix<double> reflected = row_major(reflectors.data(), rows_, n);
-    const Matrix<double> t = row_major(factors.data(), kReflected, n), q = row_major(left.data(), rows_, u.columns);
+    const ScratchMatrix<double> reflected(rows_, n), t(kReflected, n), q(rows_, u.columns);
     reflect_blocks<double>(av, reflected, t);
     first_columns<double>(reflected, t, q);
     for (int64_t i = 0; i < n; ++i) lengths.data()[i] = av.at(i, i);
@@ -58,20 +48,17 @@ class TallSvd {
   }
 
  private:
-  Matrix<double> wide() const { return row_major(a_.data(), rows_, columns_); }
-
   /// Of a^T a, in ascending order of the values.
   void find_eigenvectors(const Matrix<double>* vectors) const {
     const int64_t n = columns_;
-    Scratch<double> gram(checked_multiply(n, n));
-    const Matrix<double> g = row_major(gram.data(), n, n);
+    const ScratchMatrix<double> gram(n, n);
     constexpr int64_t kRows = 128;  // the upper triangle, and what is left of its diagonal blocks
     for (int64_t i = 0; i < n; i += kRows) {
       const int64_t rows = std::min(kRows, n - i);
-      gemm<double>(wide().block(0, i, rows_, rows).transposed(), wide().block(0, i, rows_, n - i),
-                   g.block(i, i, rows, n - i));
+      gemm<double>(a_.block(0, i, rows_, rows).transposed(), a_.block(0, i, rows_, n - i),
+                   gram.block(i, i, rows, n - i));
     }
-    symmetric_eigen<double>(g, values_.data(), vectors);
+    symmetric_eigen<double>(gram, values_.data(), vectors);
   }
 
   static void set_lengths(Matrix<const double> av, double* lengths) {
@@ -91,15 +78,15 @@ class TallSvd {
     std::stable_sort(order.begin(), order.begin() + n,
                      [lengths](int64_t i, int64_t j) { return std::abs(lengths[i]) > std::abs(lengths[j]); });
     std::vector<double> factors(static_cast<size_t>(left.columns), 1.0);
-    Scratch<double> turned(checked_multiply(n, n));
+    const ScratchMatrix<double> turned(n, n);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t from = order[static_cast<size_t>(i)];
       s[i] = static_cast<float>(std::abs(lengths[from]));
       if (divide) factors[static_cast<size_t>(i)] = 1 / lengths[from];
       const double sign = lengths[from] < 0 ? -1 : 1;
-      for (int64_t k = 0; k < n; ++k) turned.data()[i * n + k] = sign * v_.data()[from * n + k];
+      for (int64_t k = 0; k < n; ++k) turned.at(i, k) = sign * v_.at(from, k);
     }
-    copy_matrix<double, float>(row_major(turned.data(), n, n).transposed(), v);
+    copy_matrix<double, float>(turned.transposed(), v);
     parallel_for(left.rows, 1 + 32768 / left.columns, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k)
         for (int64_t i = 0; i < left.columns; ++i) {
@@ -110,7 +97,8 @@ class TallSvd {
   }
 
   int64_t rows_, columns_;
-  Scratch<double> a_, v_, values_;
+  const ScratchMatrix<double> a_, v_;
+  const Scratch<double> values_;
 };
 
 }  // namespace

@@ -20,9 +20,9 @@ double scale_of(Matrix<const double> a) {
   return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -kMost, kMost));
 }
 
-/// A matrix of at least as many rows as columns, which is used up. Its singular values in ascending order come to lie
-/// in `values`, vectors in rows: `right` (n, n), `left` n rows, or as many as columns; where these are none, values
-/// alone.
+/// A matrix of at least as many rows as columns, which is overwritten. Its singular values are written to `values` in
+/// ascending order, the vectors to rows: `right` (n, n), `left` n rows, or as many as columns; where these are none,
+/// values alone.
 void decompose(Matrix<double> a, double* values, Matrix<double> left, Matrix<double> right) {
   const int64_t n = a.columns;
   Scratch<double> beside(n);
@@ -49,18 +49,12 @@ void put_columns(Matrix<const double> rows, int64_t n, Matrix<double> out) {
 /// By way of the R of a = Q R, which is small.
 void tall_svd(Matrix<double> a, double* values, const Matrix<double>& u, const Matrix<double>& v) {
   const int64_t m = a.rows, n = a.columns, columns = u.columns;
-  Scratch<double> reflectors(checked_multiply(m, n)), factors(checked_multiply(kReflected, n));
-  Scratch<double> triangle(checked_multiply(n, n));
-  const Matrix<double> reflected = row_major(reflectors.data(), m, n), t = row_major(factors.data(), kReflected, n);
-  const Matrix<double> r = row_major(triangle.data(), n, n);
+  const ScratchMatrix<double> reflected(m, n), t(kReflected, n), r(n, n);
   reflect_blocks<double>(a, reflected, t);
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < n; ++j) r.at(i, j) = j >= i ? a.at(i, j) : 0;
+  copy_upper_triangle<double>(a, r);
   if (v.rows == 0) return decompose(r, values, {}, {});
-  Scratch<double> rows(checked_multiply(2, n * n)), basis(checked_multiply(m, columns)), turned(checked_multiply(m, n));
-  const Matrix<double> left = row_major(rows.data(), n, n), right = row_major(rows.data() + n * n, n, n);
+  const ScratchMatrix<double> left(n, n), right(n, n), q(m, columns), product(n, m);
   decompose(r, values, left, right);
-  const Matrix<double> q = row_major(basis.data(), m, columns), product = row_major(turned.data(), n, m);
   first_columns<double>(reflected, t, q);
   gemm<double>(left, q.block(0, 0, m, n).transposed(), product);
   put_columns(product, n, u.block(0, 0, m, n));
@@ -85,13 +79,12 @@ bool svd_of_few_columns(Matrix<const T> a, bool vectors, T* s, const Matrix<T>& 
   const double second = scale_of(r);
   // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the triangle has memory
   for (int64_t i = 0; i < n * n; ++i) r.data[i] *= second;
-  const Scratch<double> values(n), rows(checked_multiply(3, n * n));
+  const Scratch<double> values(n);
   if (!vectors) {
     decompose(r, values.data(), {}, {});
     return write_values(values.data(), n, first, second, s), true;
   }
-  const Matrix<double> left = row_major(rows.data(), n, n), right = row_major(rows.data() + n * n, n, n),
-                       turned = row_major(rows.data() + 2 * n * n, n, n);
+  const ScratchMatrix<double> left(n, n), right(n, n), turned(n, n);
   decompose(r, values.data(), left, right);
   write_values(values.data(), n, first, second, s);
   put_columns(left, n, turned);
@@ -108,9 +101,7 @@ void svd_f64(Matrix<const double> a, bool vectors, double* s, const Matrix<doubl
   if (a.rows < a.columns) return svd_f64(a.transposed(), vectors, s, vh.transposed(), u.transposed());
   if (svd_of_few_columns<double>(a, vectors, s, u, vh)) return;
   const int64_t m = a.rows, n = a.columns;
-  Scratch<double> copy(checked_multiply(m, n));
-  const Matrix<double> work = row_major(copy.data(), m, n);
-  copy_matrix<double, double>(a, work);
+  const ScratchMatrix<double> work(a);
   const double scale = scale_of(work);
   if (scale != 1)
     for (int64_t i = 0; i < m * n; ++i) work.data[i] *= scale;
@@ -120,8 +111,7 @@ void svd_f64(Matrix<const double> a, bool vectors, double* s, const Matrix<doubl
   } else if (!vectors) {
     decompose(work, s, {}, {});
   } else {
-    Scratch<double> lefts(checked_multiply(u.columns, m)), rights(checked_multiply(n, n));
-    const Matrix<double> left = row_major(lefts.data(), u.columns, m), right = row_major(rights.data(), n, n);
+    const ScratchMatrix<double> left(u.columns, m), right(n, n);
     decompose(work, s, left, right);
     put_columns(left, n, u);
     put_columns(right, n, v);

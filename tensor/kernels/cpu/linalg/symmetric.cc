@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "tensor/kernels/cpu/linalg/divide.h"
 #include "tensor/kernels/cpu/linalg/tridiagonal.h"
+#include "tensor/kernels/cpu/linalg/tridiagonal_eigen.h"
 
 namespace weft::kernels::cpu::linalg {
 namespace {

@@ -6,12 +6,6 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class T> bool has_zero_on_diagonal(Matrix<const T> a) {
-  for (int64_t i = 0; i < a.rows; ++i)
-    if (a.at(i, i) == 0) return true;
-  return false;
-}
-
 /// Zeros below the diagonal; a is row-major.
 template <class T> void clear_lower(Matrix<T> a) {
   for (int64_t i = 0; i < a.rows; ++i) std::fill_n(&a.at(i, 0), i, T{0});
@@ -127,7 +121,7 @@ void SolveTriangular::cpu(const Operand& a, const Operand& b, const Operand& out
   visit_precision(out.dtype, [&]<class T>() {
     const auto one = [&](int64_t i) {
       const Matrix<const T> triangle = matrix_of<const T>(a, i);
-      if (!unit && has_zero_on_diagonal(triangle)) return singular.report(i);
+      if (!unit && linalg::has_zero_on_diagonal(triangle)) return singular.report(i);
       const Matrix<T> x = matrix_of<T>(out, i);
       if (x.rows == 0 || x.columns == 0) return;
       copy_matrix<T, T>(matrix_of<const T>(b, i), x);

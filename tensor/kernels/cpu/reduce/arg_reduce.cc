@@ -183,8 +183,8 @@ template <class T, bool kLargest, class Stride>
   }
 }
 
-/// What walks over rows, which are compiled once for both extremes, call: best_of_row() and best_of_columns(), and that
-/// of a tile of dense columns.
+/// The searches for one extreme as pointers, so that the loops that call them are compiled once for both:
+/// best_of_row(), best_of_columns(), and the latter for a tile of dense columns.
 template <class T> struct Searches {
   Best<T> (*row)(const T* row, int64_t stride, int64_t length);
   void (*columns)(const T* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
@@ -244,8 +244,8 @@ template <class T> class Results {
   T* value_;
 };
 
-/// Rows up to this long, where there are so many, are read in tiles that are transposed first, a lane for each: the
-/// jumps of each alone are guessed wrongly half of the time.
+/// Rows up to this long, where there are so many, are read in tiles that are transposed first, a lane for each: row by
+/// row, half of the branches would be mispredicted.
 constexpr int64_t kShortRow = 32, kFewestRows = 16;
 
 /// Short rows that are the same distance apart.

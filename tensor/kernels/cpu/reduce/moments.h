@@ -56,13 +56,13 @@ template <class T> struct MomentsPolicy {
     }
     Moments found;
     if (!rows_in_two_passes<SumOp<T>, DeviationOp<T>>(block, found))
-      rows_in_two_passes<WideSumOp<T>, SquareOp<T>>(block, found);
+      rows_in_two_passes<SumOp<double>, SquareOp>(block, found);
     return found;
   }
   static void columns(const Block<T>& block, Moments* out) {
     if (block.stride == 1 && columns_in_one_pass(block, out)) return;
     if (!columns_in_two_passes<SumOp<T>, DeviationOp<T>>(block, out))
-      columns_in_two_passes<WideSumOp<T>, SquareOp<T>>(block, out);
+      columns_in_two_passes<SumOp<double>, SquareOp>(block, out);
   }
 
  private:

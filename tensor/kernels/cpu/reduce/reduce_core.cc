@@ -192,11 +192,13 @@ bool reduce_narrow_columns(const ReducePlan& plan, const Folding& folding) {
   return true;
 }
 
+/// An axis that is shorter, as the innermost kept one, leaves most of a register empty.
+constexpr int64_t kShortAxis = 16;
+
 /// Two kept axes that are one in the input, but not in the output, the inner one short: columns along both. False where
 /// it does not apply.
 bool reduce_split_columns(const ReducePlan& plan, const Folding& folding) {
-  constexpr int64_t kShort = 16;
-  if (plan.kept.rank < 2 || plan.kept.inner().size >= kShort) return false;
+  if (plan.kept.rank < 2 || plan.kept.inner().size >= kShortAxis) return false;
   ReducePlan joined = plan;
   --joined.kept.rank;
   NestAxis& both = joined.kept.axes[joined.kept.rank - 1];
@@ -273,12 +275,12 @@ void detail::turn(const void* from, int64_t from_step, void* to, int64_t to_step
 
 namespace {
 
-/// Few elements for each output, and a short innermost kept axis, which would leave most of a register empty: the
-/// longest kept axis becomes the innermost.
+/// Few elements for each output, and a short innermost kept axis: the longest kept axis becomes the innermost.
 ReducePlan with_long_columns(ReducePlan plan, const Folding& folding) {
-  constexpr int64_t kShort = 16, kFew = 128, kLong = 64;
+  constexpr int64_t kFew = 128, kLong = 64;
   Nest& kept = plan.kept;
-  if (kept.rank < 2 || kept.inner().size >= kShort || plan.reduced.count() * kept.inner().size >= kFew) return plan;
+  if (kept.rank < 2 || kept.inner().size >= kShortAxis) return plan;
+  if (plan.reduced.count() * kept.inner().size >= kFew) return plan;
   if (NarrowColumns::times(plan, folding) > 0) return plan;
   NestAxis* const end = kept.axes + kept.rank;
   NestAxis* const longest =

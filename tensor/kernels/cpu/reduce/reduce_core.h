@@ -1,4 +1,4 @@
-// The drive of all reductions: cuts the input into blocks of a fixed size, folds each to partial results, and combines
+// The driver of all reductions: cuts the input into blocks of a fixed size, folds each to partial results, and combines
 // those in a fixed tree. Neither blocks nor tree depend on the number of threads, so the bits of a result do not
 // either.
 //
@@ -10,7 +10,7 @@
 // and may say, where that is faster than one by one,
 //   void dense_rows(const T*, int64_t length, int64_t between, int64_t count, Partial* out) const    each of some rows
 //
-// The drive (reduce_core.cc) is compiled once: it sees a policy as a Folding, which knows neither the type of the
+// The driver (reduce_core.cc) is compiled once: it sees a policy as a Folding, which knows neither the type of the
 // elements nor that of the partial results.
 #pragma once
 
@@ -66,7 +66,7 @@ struct BlockPlace {
   int64_t stride;
 };
 
-/// A Policy over an input as the drive sees it. Partial results are `partial_bytes` each.
+/// A Policy over an input as the driver sees it. Partial results are `partial_bytes` each.
 class Folding {
  public:
   const int64_t partial_bytes;

@@ -57,7 +57,7 @@ struct EuclidPolicy {
     return {scale, a.sum * (x * x) + b.sum * (y * y)};
   }
   static Scaled rows(const Block<double>& block) {
-    const double sum = fold_rows<SquareOp<double>>(block);
+    const double sum = fold_rows<SquareOp>(block);
     return is_plain(sum) ? Scaled{1, sum} : scaled_rows(block);
   }
   static void dense_rows(const double* p, int64_t length, int64_t between, int64_t count, Scaled* out) {
@@ -66,7 +66,7 @@ struct EuclidPolicy {
     double sums[kMost];
     for (int64_t first = 0; first < count; first += kMost) {
       const int64_t some = std::min(kMost, count - first);
-      fold_dense_rows<SquareOp<double>>(p + first * between, length, between, some, 0, sums);
+      fold_dense_rows<SquareOp>(p + first * between, length, between, some, 0, sums);
       for (int64_t i = 0; i < some; ++i)
         out[first + i] = is_plain(sums[i]) ? Scaled{1, sums[i]}
                                            : scaled_rows({p + (first + i) * between, &one_row, 0, 1, length, 1});
@@ -74,7 +74,7 @@ struct EuclidPolicy {
   }
   static void columns(const Block<double>& block, Scaled* out) {
     double sums[kColumnTile + kSpare];
-    fold_columns<SquareOp<double>>(block, 0, nullptr, sums);
+    fold_columns<SquareOp>(block, 0, nullptr, sums);
     for (int64_t j = 0; j < block.length; ++j) {
       if (!is_plain(sums[j])) return scaled_columns(block, out);
       out[j] = {1, sums[j]};
@@ -98,13 +98,13 @@ struct EuclidPolicy {
   }
   static Scaled scaled_rows(const Block<double>& block) {
     const double scale = fold_rows<AbsExtremeOp<double, true>>(block);
-    return partial(scale, fold_rows<ScaledSquareOp<double>>(block, factor(scale)));
+    return partial(scale, fold_rows<ScaledSquareOp>(block, factor(scale)));
   }
   static void scaled_columns(const Block<double>& block, Scaled* out) {
     double scales[kColumnTile + kSpare], factors[kColumnTile + kSpare], sums[kColumnTile + kSpare];
     fold_columns<AbsExtremeOp<double, true>>(block, 0, nullptr, scales);
     for (int64_t j = 0; j < block.length; ++j) factors[j] = factor(scales[j]);
-    fold_columns<ScaledSquareOp<double>>(block, 0, factors, sums);
+    fold_columns<ScaledSquareOp>(block, 0, factors, sums);
     for (int64_t j = 0; j < block.length; ++j) out[j] = partial(scales[j], sums[j]);
   }
 };
@@ -135,9 +135,9 @@ template <class T> void norm_of(const Operand& x, const op::Norm& op, const Oper
   } else if (p == 2 && std::is_same_v<T, double>) {
     run<double>(x, op, out, EuclidPolicy{}, EuclidPolicy::result);
   } else if (p == 2) {
-    run<T>(x, op, out, OnePass<SquareOp<T>>{}, [](double value) { return std::sqrt(value); });
+    run<T>(x, op, out, OnePass<SquareOp>{}, [](double value) { return std::sqrt(value); });
   } else {
-    run<T>(x, op, out, OnePass<PowerSumOp<T>>{p}, [p](double value) { return std::pow(value, 1 / p); });
+    run<T>(x, op, out, OnePass<PowerSumOp>{p}, [p](double value) { return std::pow(value, 1 / p); });
   }
 }
 

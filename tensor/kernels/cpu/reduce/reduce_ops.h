@@ -35,65 +35,48 @@ template <class T> struct SumOp : Add {
   template <class V> static V map(V v, V) { return v; }
 };
 
-/// The same of floats, in double throughout.
-template <class T> struct WideSumOp : SumOp<T> {
-  using Load = double;
-  using Pre = double;
-};
-
 /// The sum of what is no NaN.
 template <class T> struct NanSumOp : SumOp<T> {
   template <class V> static V map(V v, V) { return v == v ? v : V{}; }
 };
 
-/// Sum of (x - p)^2, in double throughout: f32 neither overflows nor cancels.
-template <class T> struct SquareOp : Add {
-  using Load = double;
-  using Pre = double;
+/// The base of sums of functions of floats that are computed in C.
+template <class C> struct FloatSum : Add {
+  using Load = C;
+  using Pre = C;
   using Acc = double;
+};
+
+/// Sum of (x - p)^2, in double throughout: f32 neither overflows nor cancels.
+struct SquareOp : FloatSum<double> {
   template <class V> static V map(V v, V p) { return (v - p) * (v - p); }
 };
 
 /// Sum of (x - p)^2, in the type of computation: for deviations from a mean, which do not cancel.
-template <class T> struct DeviationOp : Add {
-  using Load = Compute<T>;
-  using Pre = Load;
-  using Acc = double;
+template <class T> struct DeviationOp : FloatSum<Compute<T>> {
   template <class V> static V map(V v, V p) { return (v - p) * (v - p); }
 };
 
 /// Sum of (x * p)^2.
-template <class T> struct ScaledSquareOp : SquareOp<T> {
+struct ScaledSquareOp : FloatSum<double> {
   template <class V> static V map(V v, V p) { return (v * p) * (v * p); }
 };
 
-template <class T> struct AbsSumOp : Add {
-  using Load = Compute<T>;
-  using Pre = Load;
-  using Acc = double;
+template <class T> struct AbsSumOp : FloatSum<Compute<T>> {
   template <class V> static V map(V v, V) { return v < 0 ? -v : v; }
 };
 
 /// Sum of |x|^p.
-template <class T> struct PowerSumOp : Add {
-  using Load = double;
-  using Pre = double;
-  using Acc = double;
+struct PowerSumOp : FloatSum<double> {
   template <class V> static V map(V v, V p) { return vmath::pow(vmath::absolute(v), p); }
 };
 
-template <class T> struct CountOp : Add {
-  using Load = Compute<T>;
-  using Pre = Load;
-  using Acc = double;
+template <class T> struct CountOp : FloatSum<Compute<T>> {
   template <class V> static V map(V v, V) { return v != 0 ? V{} + 1 : V{}; }
 };
 
 /// Sum of exp(x - p) where no x is above p.
-template <class T> struct ExpSumOp : Add {
-  using Load = Compute<T>;
-  using Pre = Load;
-  using Acc = double;
+template <class T> struct ExpSumOp : FloatSum<Compute<T>> {
   template <class V> static V map(V v, V p) { return vmath::exp_below(v - p); }
 };
 

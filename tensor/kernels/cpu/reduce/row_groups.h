@@ -67,7 +67,7 @@ template <class C, int kParts> struct RowGroup {
     group.each(f);
     return group;
   }
-  /// Row k without what the lanes past its end became.
+  /// Register `part` of a row, with `rest` in the lanes past the row's end.
   WEFT_SIMD Lanes kept(Lanes v, int part, int64_t length, C rest = 0) const {
     return part + 1 < kParts ? v : simd::first_lanes<C>(v, simd::splat<C>(rest), lanes_of(length, part));
   }

@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "tensor/kernels/cpu/loops/small_operand.h"
-#include "tensor/kernels/cpu/reduce/moments.h"
-#include "tensor/kernels/cpu/reduce/row_math.h"
+#include "tensor/kernels/cpu/reduce/reduce_ops.h"
 #include "tensor/kernels/cpu/rowwise/batch_norm.h"
 #include "tensor/kernels/cpu/rowwise/channel_sums.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
@@ -15,8 +14,8 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// kCount values per channel in the type of the computation (f32 for 16 bits), with room for whole registers.
-template <class C, int kCount> class ChannelTable {
+/// A few values per channel in the type of the computation (f32 for 16 bits), with room for whole registers.
+template <class C> class ChannelTable {
  public:
   explicit ChannelTable(int64_t channels)
       : width_(ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>), values_(kCount * width_) {
@@ -26,13 +25,14 @@ template <class C, int kCount> class ChannelTable {
   simd::Vec<C> at(int row, int64_t channel) const { return simd::load<C>(values_.data() + row * width_ + channel); }
 
  private:
+  static constexpr int64_t kCount = 4;
   int64_t width_;
   Scratch<C> values_;
 };
 
 /// One row of maxima.
 template <class S, class C = Compute<S>>
-void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
+void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C>& table,
                   Image<S> y, Image<uint8_t> indices) {
   constexpr int N = simd::kLanes<C>;
   using I = IndexLane<C>;
@@ -61,7 +61,7 @@ void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t ch
 /// sums and dots (of g with centered x) of one row of windows, added in double every 64 windows.
 template <class S, class C = Compute<S>>
 void sum_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels,
-              const ChannelTable<C, 4>& table, double* sums, double* dots) {
+              const ChannelTable<C>& table, double* sums, double* dots) {
   constexpr int N = simd::kLanes<C>;
   using I = IndexLane<C>;
   const bool contiguous = g.channel == 1;
@@ -96,7 +96,7 @@ void sum_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int6
 /// The rows of dx that one row of windows covers.
 template <class S, class C = Compute<S>>
 void backward_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int64_t h, int64_t width,
-                   int64_t channels, const ChannelTable<C, 4>& table, Image<S> dx) {
+                   int64_t channels, const ChannelTable<C>& table, Image<S> dx) {
   constexpr int N = simd::kLanes<C>;
   using I = IndexLane<C>;
   const bool contiguous = g.channel == 1;
@@ -122,8 +122,8 @@ void backward_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window,
 
 /// sums and dots over all windows: fixed groups of rows, a fixed tree.
 template <class S, class C = Compute<S>>
-void sum_windows(const Operand& g, const Operand& indices, const Operand& x, Size2 window,
-                 const ChannelTable<C, 4>& table, double* sums, double* dots) {
+void sum_windows(const Operand& g, const Operand& indices, const Operand& x, Size2 window, const ChannelTable<C>& table,
+                 double* sums, double* dots) {
   const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), rows = g.size(0) * height;
   const int64_t group = std::max<int64_t>(1, ceil_div(rows, 64)), groups = ceil_div(rows, group);
   const Scratch<double> partials(groups * 2 * channels);
@@ -159,7 +159,7 @@ void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, co
   const SmallOperand<double> w(weight, channels, 1), b(bias, channels, 0);
   visit_floating(x.dtype, [&]<class S>() {
     using C = Compute<S>;
-    ChannelTable<C, 4> table(channels);
+    ChannelTable<C> table(channels);
     for (int64_t c = 0; c < channels; ++c) {
       const double m = found.mean.data()[c], lost = m - static_cast<double>(static_cast<C>(m));
       table.set(0, c, m), table.set(1, c, std::isfinite(lost) ? lost : 0);
@@ -184,7 +184,7 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& in
   const Scratch<double> sums(channels), dots(channels);
   visit_floating(x.dtype, [&]<class S>() {
     using C = Compute<S>;
-    ChannelTable<C, 4> table(channels);
+    ChannelTable<C> table(channels);
     for (int64_t c = 0; c < channels; ++c) table.set(1, c, means[c]);
     sum_windows<S>(g, indices, x, window, table, sums.data(), dots.data());
     const double count = static_cast<double>(x.numel() / channels);

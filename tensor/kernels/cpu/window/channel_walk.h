@@ -1,9 +1,10 @@
-// How convolutions whose channels meet few others (depthwise, narrow groups) go through their images: bands of
-// adjacent pixels go down the image before they go along it, so that the lines of a window are in the first-level
-// cache, and the pixels of a band that read alike are one run.
+// The order in which convolutions whose channels are combined with few others (depthwise, narrow groups) compute their
+// pixels: a band of adjacent columns from the top of the image to its bottom, then the next one, so that the lines of a
+// window are in the first-level cache. The pixels of a band's line that read in the same way are one run.
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "tensor/kernels/cpu/window/channel_line.h"
@@ -129,25 +130,15 @@ inline int64_t most_pixels(const ConvShape& s, int64_t bytes) {
 }
 
 inline Walk to_outputs(const ConvShape& s, int64_t bytes) {
-  return {s.in,
-          s.kernel,
-          s.out,
-          s.batch,
-          s.channels,
-          Links::of_windows(windows_of(s, 0), s.in[0], s.out[0]),
-          Links::of_windows(windows_of(s, 1), s.in[1], s.out[1]),
-          bands_of(Links::of_windows(windows_of(s, 2), s.in[2], s.out[2]), s.out[2], 1, most_pixels(s, bytes))};
+  const auto links = [&](int axis) { return Links::of_windows(windows_of(s, axis), s.in[axis], s.out[axis]); };
+  std::vector<Band> bands = bands_of(links(2), s.out[2], 1, most_pixels(s, bytes));
+  return {s.in, s.kernel, s.out, s.batch, s.channels, links(0), links(1), std::move(bands)};
 }
 
 inline Walk to_inputs(const ConvShape& s, int64_t bytes) {
-  return {s.out,
-          s.kernel,
-          s.in,
-          s.batch,
-          s.channels,
-          Links::of_pixels(windows_of(s, 0), s.in[0], s.out[0]),
-          Links::of_pixels(windows_of(s, 1), s.in[1], s.out[1]),
-          bands_of(Links::of_pixels(windows_of(s, 2), s.in[2], s.out[2]), s.in[2], s.stride[2], most_pixels(s, bytes))};
+  const auto links = [&](int axis) { return Links::of_pixels(windows_of(s, axis), s.in[axis], s.out[axis]); };
+  std::vector<Band> bands = bands_of(links(2), s.in[2], s.stride[2], most_pixels(s, bytes));
+  return {s.out, s.kernel, s.in, s.batch, s.channels, links(0), links(1), std::move(bands)};
 }
 
 /// f(P, i) for a run's pixels [i, i + P).

@@ -16,8 +16,8 @@
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/few_channels_conv.h"
 #include "tensor/kernels/cpu/window/grouped_conv.h"
-#include "tensor/kernels/cpu/window/loop_conv.h"
 #include "tensor/kernels/cpu/window/onednn_conv.h"
+#include "tensor/kernels/cpu/window/product_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
 
 namespace weft::kernels::cpu {

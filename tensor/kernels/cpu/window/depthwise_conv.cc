@@ -18,11 +18,6 @@ template <class T> int64_t packed_size(const ConvShape& s) {
 template <class T> int64_t packed_at(const ConvShape& s, int64_t tap, int64_t c) {
   return (c / kChannels<T> * s.taps() + tap) * kChannels<T> + c % kChannels<T>;
 }
-template <class T> void pack(const ConvShape& s, const T* weight, const WeightStrides& strides, T* packed) {
-  for_each_weight_tap(s, strides, [&](int64_t tap, int64_t at) {
-    for (int64_t c = 0; c < s.channels; ++c) packed[packed_at<T>(s, tap, c)] = weight[at + c * strides[0]];
-  });
-}
 
 /// f(K, j) for a run's taps [j, j + K): at most five, which leave registers free for a block of pixels.
 template <class F> void for_taps(int64_t taps, const F& f) {
@@ -123,6 +118,17 @@ template <class T> struct LinkedSums {
   static constexpr std::integral_constant<int, kChannels<T>> kWhole{};
 };
 
+template <class T>
+void run(const ConvShape& s, const Walk& walk, const T* from, const T* weight, const WeightStrides& strides,
+         const T* start, T* to) {
+  const Scratch<T> packed(packed_size<T>(s));
+  std::fill_n(packed.data(), packed_size<T>(s), T{});
+  for_each_weight_tap(s, strides, [&](int64_t tap, int64_t at) {
+    for (int64_t c = 0; c < s.channels; ++c) packed.data()[packed_at<T>(s, tap, c)] = weight[at + c * strides[0]];
+  });
+  LinkedSums<T>{from, packed.data(), start, to, s.channels, s.taps(), walk.ahead(), walk.to_ahead()}.run(walk);
+}
+
 /// sums (packed) += the products of pixels of the result's gradient with what their windows hold.
 template <class T> struct WeightSums {
   using Line = ChannelLine<T>;
@@ -176,21 +182,13 @@ template <class T> struct WeightSums {
 template <class T>
 void depthwise_conv(const ConvShape& s, const T* x, const T* weight, const WeightStrides& strides, const T* bias,
                     T* out) {
-  Scratch<T> packed(packed_size<T>(s));
-  std::fill_n(packed.data(), packed_size<T>(s), T{});
-  pack(s, weight, strides, packed.data());
-  const Walk walk = to_outputs(s, sizeof(T));
-  LinkedSums<T>{x, packed.data(), bias, out, s.channels, s.taps(), walk.ahead(), walk.to_ahead()}.run(walk);
+  run(s, to_outputs(s, sizeof(T)), x, weight, strides, bias, out);
 }
 
 template <class T>
 void depthwise_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, const WeightStrides& strides,
                                   T* grad_x) {
-  Scratch<T> packed(packed_size<T>(s));
-  std::fill_n(packed.data(), packed_size<T>(s), T{});
-  pack(s, weight, strides, packed.data());
-  const Walk walk = to_inputs(s, sizeof(T));
-  LinkedSums<T>{grad, packed.data(), nullptr, grad_x, s.channels, s.taps(), walk.ahead(), walk.to_ahead()}.run(walk);
+  run<T>(s, to_inputs(s, sizeof(T)), grad, weight, strides, nullptr, grad_x);
 }
 
 template <class T>

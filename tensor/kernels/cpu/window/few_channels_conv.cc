@@ -13,7 +13,6 @@
 #include <cstring>
 
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
-#include "tensor/kernels/cpu/gemm/product_parts.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -142,14 +141,10 @@ void add_piece(const ConvShape& s, const Cut& cut, int64_t results, const float*
                int64_t width, bool add, float* sum) {
   for (int64_t p = 0; p < cut.panels; ++p) {
     const int64_t vectors = std::min(cut.panel, width - p * cut.panel) / N;
-    const Strips strips(cut.depth, kGemmTileRows[static_cast<size_t>(vectors - 1)]);
-    for (int64_t t = 0; t < strips.count; ++t) {
-      const int64_t first = strips.first(t), rows = strips.first(t + 1) - first;
-      float* c = sum + (p * cut.depth + first) * cut.panel;
-      gemm_tile_function<float>(
-          rows, vectors)({results, windows + first, 1, s.stride[2] * cut.column, grad + p * cut.panel, width, c,
-                          cut.panel, N, add ? c : nullptr, cut.panel, nullptr});
-    }
+    float* c = sum + p * cut.depth * cut.panel;
+    gemm_strips<float>({results, windows, 1, s.stride[2] * cut.column, grad + p * cut.panel, width, c, cut.panel, N,
+                        add ? c : nullptr, cut.panel, nullptr},
+                       cut.depth, vectors);
   }
 }
 

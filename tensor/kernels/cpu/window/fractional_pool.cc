@@ -48,7 +48,7 @@ template <class S> class LineOfMaxima {
 #pragma GCC ivdep
     for (int64_t w = 0; w < width_; ++w) {
       const C value = static_cast<C>(row[columns[w]]), before = best[w];
-      const bool wins = !(value <= before) & (before == before);
+      const bool wins = simd::takes_place(value, before);
       best[w] = wins ? value : before;
       taps[w] = wins ? tap : taps[w];
     }

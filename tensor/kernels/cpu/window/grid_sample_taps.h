@@ -162,8 +162,8 @@ template <class T> class Axis {
       add(out, padded({low + static_cast<T>(i - 1), 0}).at, cubic_weight(i, t), cubic_slope(i, t) * coordinate.slope);
   }
 
-  /// A pixel outside of the image, or NaN, is not read: it is written, and not counted, as a branch would be guessed
-  /// wrong too often.
+  /// A pixel outside of the image, or NaN, is not read: it is written, and not counted, as a branch would be
+  /// mispredicted too often.
   [[gnu::always_inline]] void add(AxisTaps<T>& out, T pixel, T weight, T slope) const {
     const bool inside = pixel >= 0 && pixel <= last_;
     out.at[out.count] = static_cast<int64_t>(inside ? pixel : T(0));
@@ -272,7 +272,7 @@ template <class T> class Sampling {
   }
 
   /// The neighbors of `count` points, at most Neighbors<T, K>::kBlock, by column, by row and, of a volume, by plane (D
-  /// of these, or 1 of an image), in images whose pixels lie so.
+  /// of these, or 1 of an image). `steps`: how far apart pixels lie.
   template <int K, int D>
   void neighbors(const T* coordinates, int64_t count, const PixelSteps& steps, Neighbors<T, K>& columns,
                  Neighbors<T, K>& rows, Neighbors<T, D>& planes) const {

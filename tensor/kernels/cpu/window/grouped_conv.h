@@ -1,6 +1,7 @@
 // Convolutions of many narrow groups (ResNeXt: 32 groups of 4 channels): as matrices they would have 4 columns. A
 // register holds the channels of several groups, and a tap is as many products of registers as a group has channels:
-// for each the register is turned within its groups, so that every channel meets every filter of its group once.
+// for each, the register is rotated within its groups, so that every channel is multiplied once for every filter of its
+// group.
 //
 // Images are dense and channels-last, the weight has any strides. No size is 0. The same bits at any thread count.
 #pragma once

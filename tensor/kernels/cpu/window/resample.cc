@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
 #include "tensor/kernels/cpu/window/mix_rows.h"

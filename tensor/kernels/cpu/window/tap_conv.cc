@@ -2,10 +2,10 @@
 
 #include <vector>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
-#include "tensor/kernels/cpu/gemm/product_parts.h"
 
 namespace weft::kernels::cpu {
 namespace {

@@ -2,7 +2,6 @@
 // which would be as long as the image.
 #pragma once
 
-#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
 

@@ -21,7 +21,7 @@ constexpr int64_t kLanes = simd::kLanes<float>;
 constexpr int64_t kLeastTiles = kLanes == 16 ? 48 : 24;
 
 /// Channels [channel, ...) of an image, `step` floats between its pixels.
-template <class T> struct Image {
+template <class T> struct Channels {
   T* data;
   int64_t step;
 };
@@ -70,25 +70,20 @@ void multiply(const Filters& filters, const Panels& panels, const Rows& u, const
               const Planes& out, int64_t tiles, bool adds) {
   for (int64_t plane = 0; plane < in.count; ++plane)
     for (int64_t p = panels.begin; p < panels.end; ++p) {
-      const int64_t vectors = filters.vectors(p), most = kGemmTileRows[static_cast<size_t>(vectors - 1)];
-      const int64_t strips = ceil_div(tiles, most), skipped = p - panels.begin;
+      const int64_t vectors = filters.vectors(p), skipped = p - panels.begin;
       const float* right = u.data + skipped * u.panel_distance + plane * u.plane_distance;
-      float* to = m + plane * out.distance + skipped * filters.width();
-      for (int64_t s = 0; s < strips; ++s) {
-        const int64_t begin = tiles * s / strips, rows = tiles * (s + 1) / strips - begin;
-        float* c = to + begin * out.columns;
-        gemm_tile_function<float>(rows, vectors)({u.count, v + plane * in.distance + begin * in.columns, in.columns, 1,
-                                                  right, vectors * kLanes, c, out.columns, static_cast<int>(kLanes),
-                                                  adds ? c : nullptr, adds ? out.columns : 0, nullptr});
-      }
+      float* c = m + plane * out.distance + skipped * filters.width();
+      gemm_strips<float>({u.count, v + plane * in.distance, in.columns, 1, right, vectors * kLanes, c, out.columns,
+                          static_cast<int>(kLanes), adds ? c : nullptr, adds ? out.columns : 0, nullptr},
+                         tiles, vectors);
     }
 }
 
 /// One group's convolution: `in` with `from` channels, `out` with `to`.
 class TiledConv {
  public:
-  TiledConv(const Tiles& tiles, Image<const float> in, const Filters& filters, const Taps& taps,
-            const ConvFinish& finish, Image<float> out)
+  TiledConv(const Tiles& tiles, Channels<const float> in, const Filters& filters, const Taps& taps,
+            const ConvFinish& finish, Channels<float> out)
       : tiles_(tiles), in_(in), filters_(filters), taps_(taps), finish_(finish), out_(out) {}
 
   /// Whether tiles are so few that the way of the transformed filters through memory would cost what products save:
@@ -175,7 +170,7 @@ class TiledConv {
   }
 
   void transform_in(const Part& part, const Range& range, const Work& w) const {
-    const int64_t image = tiles_.in[0] * tiles_.in[1] * tiles_.in[2] * in_.step;
+    const int64_t image = tiles_.in_pixels() * in_.step;
     for (int64_t t = range.begin; t < range.end; ++t) {
       const winograd::Corner at(tiles_, t);
       const float* pixels[kWindow * kWindow];
@@ -186,7 +181,7 @@ class TiledConv {
   }
   /// False where a result is not finite.
   bool transform_out(const Range& range, const Panels& panels, const Work& w) const {
-    const int64_t image = tiles_.out[0] * tiles_.out[1] * tiles_.out[2] * out_.step;
+    const int64_t image = tiles_.out_pixels() * out_.step;
     const int64_t begin = panels.begin * filters_.width(), end = std::min(panels.end * filters_.width(), taps_.to);
     bool clean = true;
     for (int64_t t = range.begin; t < range.end; ++t) {
@@ -201,18 +196,18 @@ class TiledConv {
   }
 
   const Tiles& tiles_;
-  Image<const float> in_;
+  Channels<const float> in_;
   const Filters& filters_;
   const Taps& taps_;
   const ConvFinish finish_;
-  Image<float> out_;
+  Channels<float> out_;
 };
 
 /// The convolution of a group. `packed` are its transformed filters; null: they are made here, by each thread for
 /// itself where tiles are few, else in chunks that stay in the last-level cache (5 MB, or a panel for each thread up to
 /// 4).
-bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* packed,
-              const ConvFinish& finish, Image<float> out) {
+bool convolve(const Tiles& tiles, Channels<const float> in, const Taps& taps, const float* packed,
+              const ConvFinish& finish, Channels<float> out) {
   constexpr int64_t kElements = int64_t{5} << 18;
   const Filters filters(tiles, taps.from, taps.to);
   const TiledConv conv(tiles, in, filters, taps, finish, out);
@@ -229,9 +224,8 @@ bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const
   return clean;
 }
 
-Tiles forward_tiles(const ConvShape& s) { return {s.batch, s.in, s.out, s.padding, s.kernel}; }
-/// Those of a convolution of the result's gradient, with kernel - 1 - padding zeros around it (fewer than none: some of
-/// it is not read).
+/// The tiles of a convolution of the result's gradient, with kernel - 1 - padding zeros around it (fewer than none:
+/// some of it is not read).
 Tiles data_tiles(const ConvShape& s) {
   const auto padding = [&](int axis) { return s.kernel[axis] - 1 - s.padding[axis]; };
   return {s.batch, s.out, s.in, {padding(0), padding(1), padding(2)}, s.kernel};
@@ -264,10 +258,10 @@ bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool packed) 
   if (!fits_winograd(s) || std::min(s.group_channels(), s.group_filters()) < kLeast) return false;
   const bool data = direction == ConvDirection::backward_data, weights = direction == ConvDirection::backward_weights;
   const auto c = static_cast<double>(s.group_channels()), k = static_cast<double>(s.group_filters());
-  const Filters filters(forward_tiles(s), s.group_channels(), s.group_filters());
+  const Filters filters(Tiles::of(s), s.group_channels(), s.group_filters());
   const auto parts = static_cast<double>(filters.parts().count());
   const bool line = s.kernel[1] == 1;
-  const auto tiles = static_cast<double>((data ? data_tiles(s) : forward_tiles(s)).count());
+  const auto tiles = static_cast<double>((data ? data_tiles(s) : Tiles::of(s)).count());
   // oneDNN is slow where a weight's gradient sums lines, and fast where a window is large.
   const double speed = line ? (weights ? 0.7 : 1) : s.taps() > 9 ? 1.15 : prefers_taps(s) ? 1.25 : 1;
   const double direct = static_cast<double>(s.taps()) / 32 * c * k * static_cast<double>(s.out_pixels()) / speed;
@@ -284,18 +278,18 @@ bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool packed) 
 }
 
 int64_t winograd_weight_size(const ConvShape& s) {
-  return checked_multiply(s.groups, Filters(forward_tiles(s), s.group_channels(), s.group_filters()).size());
+  return checked_multiply(s.groups, Filters(Tiles::of(s), s.group_channels(), s.group_filters()).size());
 }
 
 void winograd_weight(const ConvShape& s, const float* weight, const WeightStrides& strides, float* out) {
-  const Filters filters(forward_tiles(s), s.group_channels(), s.group_filters());
+  const Filters filters(Tiles::of(s), s.group_channels(), s.group_filters());
   for (int64_t g = 0; g < s.groups; ++g)
     filters.transform(forward_taps(s, weight, strides, g), 0, filters.panels(), out + g * filters.size());
 }
 
 bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
                    const float* packed, const ConvFinish& finish, float* out) {
-  const Tiles tiles = forward_tiles(s);
+  const Tiles tiles = Tiles::of(s);
   const int64_t packed_size = packed == nullptr ? 0 : winograd_weight_size(s) / s.groups;
   bool clean = true;
   for (int64_t g = 0; g < s.groups; ++g)

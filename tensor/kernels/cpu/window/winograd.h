@@ -4,7 +4,7 @@
 //
 // Results differ from direct ones by rounding (tensor/core/conv_options.h has the bound). Images are dense and
 // channels-last, with no reorder; the weight has any strides. No size is 0. The same bits at any thread count. Each
-// function returns false where a result was not finite: what it wrote is rubbish then, and a direct convolution tells
+// function returns false where a result was not finite: what it wrote is undefined then, and a direct convolution tells
 // which results NaN and Inf reach.
 #pragma once
 

@@ -44,12 +44,17 @@ struct Tiles {
   int64_t batch;
   Size3 in, out, padding, kernel;
 
+  /// Those of a forward convolution.
+  static Tiles of(const ConvShape& s) { return {s.batch, s.in, s.out, s.padding, s.kernel}; }
   bool are_lines() const { return kernel[1] == 1; }
   int64_t planes() const { return are_lines() ? kWindow : kWindow * kWindow; }
   int64_t height() const { return are_lines() ? 1 : kTile; }
-  int64_t down() const { return (out[1] + height() - 1) / height(); }
-  int64_t across() const { return (out[2] + kTile - 1) / kTile; }
+  int64_t down() const { return ceil_div(out[1], height()); }
+  int64_t across() const { return ceil_div(out[2], kTile); }
   int64_t count() const { return batch * out[0] * down() * across(); }
+  /// Pixels of an image that is read, and of one that is written.
+  int64_t in_pixels() const { return in[0] * in[1] * in[2]; }
+  int64_t out_pixels() const { return out[0] * out[1] * out[2]; }
 };
 
 /// Where a tile's first result lies.
@@ -102,8 +107,8 @@ struct Planes {
   int64_t count, columns, distance;
   Planes(int64_t planes, int64_t rows, int64_t used)
       : count(planes),
-        columns((used + simd::kLanes<float> - 1) / simd::kLanes<float> * simd::kLanes<float>),
-        distance((rows * columns + 15) / 16 / 2 * 32 + 16) {}
+        columns(ceil_div(used, simd::kLanes<float>) * simd::kLanes<float>),
+        distance(ceil_div(rows * columns, 16) / 2 * 32 + 16) {}
   int64_t size() const { return checked_multiply(count, distance); }
 };
 

@@ -1,9 +1,9 @@
 // The gradient of a weight by Winograd's filtering: the transpose of the forward's map from weight to result,
 // dg = G^T [sum over tiles of (B^T d B)^T (A dy A^T)] G, plane by plane, for each part of the window.
 //
-// The weight is cut into blocks of channels and filters. All tiles pass by a block three times, for 12 of its 36
-// matrices each, which stay in the L2 cache meanwhile; each block transforms what it needs itself. Where blocks are
-// few, the tiles are cut into shares, whose results are added in their order. Cuts depend on sizes alone, and so do the
+// The weight is cut into blocks of channels and filters. A block reads all tiles three times, each time for 12 of its
+// 36 matrices, which stay in the L2 cache meanwhile; each block transforms what it needs itself. Where blocks are few,
+// the tiles are cut into shares, whose results are added in their order. Cuts depend on sizes alone, and so do the
 // bits.
 #include <algorithm>
 #include <atomic>
@@ -47,15 +47,11 @@ void multiply(const float* v, const Planes& left, const float* z, const Planes& 
   for (int64_t plane = 0; plane < to.count; ++plane)
     for (int64_t p = 0; p < panels; ++p) {
       const int64_t from = vectors * p / panels, width = vectors * (p + 1) / panels - from;
-      const int64_t strips = ceil_div(channels, kGemmTileRows[static_cast<size_t>(width - 1)]);
-      for (int64_t s = 0; s < strips; ++s) {
-        const int64_t begin = channels * s / strips, rows = channels * (s + 1) / strips - begin;
-        float* c = sum + plane * to.distance + begin * to.columns + from * kLanes;
-        gemm_tile_function<float>(
-            rows, width)({tiles, v + plane * left.distance + begin, 1, left.columns,
-                          z + plane * right.distance + from * kLanes, right.columns, c, to.columns,
-                          static_cast<int>(kLanes), first ? nullptr : c, first ? 0 : to.columns, nullptr});
-      }
+      float* c = sum + plane * to.distance + from * kLanes;
+      gemm_strips<float>(
+          {tiles, v + plane * left.distance, 1, left.columns, z + plane * right.distance + from * kLanes, right.columns,
+           c, to.columns, static_cast<int>(kLanes), first ? nullptr : c, first ? 0 : to.columns, nullptr},
+          channels, width);
     }
 }
 
@@ -109,7 +105,7 @@ class WeightGradient {
   WeightGradient(const ConvShape& s, const float* x, const float* grad, float* grad_weight,
                  const WeightStrides& strides)
       : s_(s),
-        tiles_{s.batch, s.in, s.out, s.padding, s.kernel},
+        tiles_(Tiles::of(s)),
         parts_{s.kernel},
         x_(x),
         grad_(grad),
@@ -167,8 +163,7 @@ class WeightGradient {
     const Planes in(planes, kTiles, c.size()), out(planes, kTiles, o.size()), sum(planes, c.size(), o.size());
     const int64_t first = tiles_.count() * at / shares_, last = tiles_.count() * (at + 1) / shares_;
     const int64_t distance = c.size() * sum.columns;
-    const int64_t in_image = tiles_.in[0] * tiles_.in[1] * tiles_.in[2] * s_.channels,
-                  out_image = tiles_.out[0] * tiles_.out[1] * tiles_.out[2] * s_.filters;
+    const int64_t in_image = tiles_.in_pixels() * s_.channels, out_image = tiles_.out_pixels() * s_.filters;
     for (int pair = 0; pair < pairs(); ++pair) {
       const int64_t chunks = ceil_div(last - first, kTiles);
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/window/loop_conv.h"
+#include "tensor/kernels/cpu/window/product_conv.h"
 
 #include <type_traits>
 

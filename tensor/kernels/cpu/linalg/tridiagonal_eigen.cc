@@ -1,10 +1,11 @@
-#include "tensor/kernels/cpu/linalg/divide.h"
+#include "tensor/kernels/cpu/linalg/tridiagonal_eigen.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "tensor/kernels/cpu/gemm/scratch_matrix.h"
 #include "tensor/kernels/cpu/linalg/mixing.h"
 #include "tensor/kernels/cpu/linalg/rotation.h"
 #include "tensor/kernels/cpu/linalg/secular.h"
@@ -20,7 +21,7 @@ constexpr int64_t kUndivided = 32;
 /// Negligible compared with a largest element near 1: steps on denormal numbers might never end.
 constexpr double kNegligible = 1e-290;
 
-/// The first place from `l` on where the matrix falls apart.
+/// The first place from `l` on where the matrix splits into two.
 int64_t split_from(const double* d, const double* e, int64_t l, int64_t n) {
   for (; l + 1 < n; ++l)
     if (std::abs(e[l]) <= std::max(kEpsilon * (std::abs(d[l]) + std::abs(d[l + 1])), kNegligible)) return l;
@@ -36,7 +37,7 @@ template <class F> void ql_step(double* d, double* e, int64_t l, int64_t m, cons
     const double b = c * e[i];
     const Rotation r = rotation(g, s * e[i]);
     e[i + 1] = r.length;
-    if (r.length == 0) {  // it has fallen apart here
+    if (r.length == 0) {  // the matrix splits here
       d[i + 1] -= p;
       e[m] = 0;
       return;
@@ -116,8 +117,7 @@ template <class T> class Merge {
     }
     deflate();
     const int64_t k = std::ssize(kept_);
-    Scratch<T> all(checked_multiply(n_, n_));
-    const Matrix<T> rows = row_major(all.data(), n_, n_);
+    const ScratchMatrix<T> rows(n_, n_);
     std::vector<double> values(static_cast<size_t>(n_));
     if (k > 0) combine(rows, values.data());
     for (int64_t i = k; i < n_; ++i) {
@@ -126,7 +126,7 @@ template <class T> class Merge {
       std::copy_n(&q_.at(from, 0), n_, &rows.at(i, 0));
     }
     const std::vector<int64_t> order = ascending(values.data(), n_);
-    copy_rows(rows, order, q_);
+    copy_rows<T>(rows, order, q_);
     for (int64_t i = 0; i < n_; ++i) d_[i] = values[static_cast<size_t>(order[static_cast<size_t>(i)])];
   }
 
@@ -172,8 +172,7 @@ template <class T> class Merge {
     std::vector<double> poles, weights;
     for (const int64_t i : kept_) poles.push_back(d_[i]), weights.push_back(z_.data()[i]);
     const MixingOrder order(kept_, kinds_);
-    Scratch<T> mixing(checked_multiply(k, k));
-    const Matrix<T> mix = row_major(mixing.data(), k, k);
+    const ScratchMatrix<T> mix(k, k);
     secular_vectors<T>(poles.data(), weights.data(), rho_, order.place(), values, mix);
     order.mix_rows<T>(mix, q_, m_, rows.block(0, 0, k, n_));
   }
@@ -214,7 +213,7 @@ template <class T> void tridiagonal_vectors(double* d, double* e, Matrix<T> vect
     d[i - 1] -= std::abs(e[i - 1]);
     d[i] -= std::abs(e[i - 1]);
   }
-  Scratch<double> joints(parts + 1);  // QL steps use up e
+  Scratch<double> joints(parts + 1);  // QL steps overwrite e
   for (int64_t part = 1; part < parts; ++part) joints.data()[part] = e[begin_of(part, parts) - 1];
   const auto each = [&](int64_t of, const auto& f) {
     const auto one = [&](int64_t part) {
