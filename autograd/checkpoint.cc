@@ -155,9 +155,6 @@ class Call final : public std::enable_shared_from_this<Call> {
         "checkpoint: the function ran inside a vmap that has ended and cannot be run again; take the gradient inside "
         "of vmap, or call checkpoint() outside and vmap() in its function");
   }
-  [[noreturn]] static void throw_differs(const std::string& how) {
-    throw GradientError(text("a checkpointed function must do the same when it is run again: ", how));
-  }
 
   Function f_;
   DType autocast_;
@@ -174,12 +171,10 @@ class Call final : public std::enable_shared_from_this<Call> {
 Tensor Slot::unpack(const Shape& shape, DType dtype) {
   if (!leaf.empty()) return unpacked(leaf, "parameter", index);
   if (value.empty()) call->run_again();
-  const auto throw_differs = [&](const auto&... now) {
-    throw GradientError(text("a checkpointed function must do the same when it is run again: tensor ", index,
-                             " that it keeps was ", shape, " ", dtype, " and is now ", now...));
-  };
-  if (value.empty()) throw_differs("missing");
-  if (value.view.shape() != shape || value.dtype != dtype) throw_differs(value.view.shape(), " ", value.dtype);
+  const bool missing = value.empty();
+  if (missing || value.view.shape() != shape || value.dtype != dtype)
+    throw_differs(text("tensor ", index, " that it keeps was ", shape, " ", dtype, " and is now ",
+                       missing ? "missing" : text(value.view.shape(), " ", value.dtype)));
   return unpacked(value, "saved tensor", index);
 }
 

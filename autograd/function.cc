@@ -74,9 +74,8 @@ std::vector<Tensor> throw_outside_of_vmap(Context&, const std::vector<Tensor>&) 
 /// the same batch, and is refused as well.)
 void refuse_gradient_of_batch(const std::string& name, const std::vector<Tensor>& inputs, const Tensor& out) {
   const Device device = out.device();
-  const auto behind = [&](const Tensor& x) { return batching::batch_behind(device.index, operand(x)); };
   std::vector<Tensor> below;
-  for (const Tensor& x : inputs) below.push_back(x.defined() && x.device() == device ? behind(x).x : x);
+  for (const Tensor& x : inputs) below.push_back(x.defined() && x.device() == device ? batching::batch_behind(x).x : x);
   // All of the memory: `out` may be a view that overlaps itself.
   const auto elements = static_cast<int64_t>(internal::storage(out).bytes() / size_of(out.dtype()));
   const View view = View::contiguous({elements});

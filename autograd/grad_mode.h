@@ -6,17 +6,9 @@
 namespace weft {
 
 /// Sets the calling thread's recording mode while alive.
-class GradMode {
+class GradMode : internal::ModeScope<bool> {
  public:
-  [[nodiscard]] explicit GradMode(bool recording) : previous_(internal::modes().recording) {
-    internal::modes().recording = recording;
-  }
-  ~GradMode() { internal::modes().recording = previous_; }
-  GradMode(const GradMode&) = delete;
-  GradMode& operator=(const GradMode&) = delete;
-
- private:
-  bool previous_;
+  [[nodiscard]] explicit GradMode(bool recording) : ModeScope(&internal::Modes::recording, recording) {}
 };
 
 /// While alive, ops are not recorded: `NoGrad guard;`

@@ -70,9 +70,6 @@ struct Checker {
     if (++differences <= options.max_reported) report += (report.empty() ? "" : "\n") + line;
   }
 
-  /// (Recording, as the function may take gradients itself.)
-  std::vector<Tensor> values(const std::vector<Tensor>& at) const { return function(at); }
-
   /// dy/dx by central differences: row-major (elements of x, elements of y).
   std::vector<std::vector<double>> numeric(size_t input, size_t output) const {
     std::vector<Tensor> at = leaves;
@@ -86,7 +83,7 @@ struct Checker {
         at[input] = Tensor::from(std::span<const double>(values_at), leaves[input].shape()).to(leaves[input].dtype());
         if (narrowest != f64) values_at = at[input].to_vector<double>();
         distance += narrowest != f64 ? std::abs(values_at[i] - start[i]) : std::abs(step);
-        return values(at)[output].to_vector<double>();
+        return function(at)[output].to_vector<double>();  // recording, as it may take gradients itself
       };
       const std::vector<double> up = moved(limits.eps), down = moved(-limits.eps);
       std::vector<double> row(up.size());

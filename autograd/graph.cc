@@ -13,19 +13,9 @@ namespace {
 using autograd::Edge;
 using autograd::Node;
 
-/// All nodes behind `root`, by their place on the tape.
-std::map<uint64_t, const Node*> reachable(const Tensor& root) {
-  std::map<uint64_t, const Node*> nodes;
-  if (!internal::body(root).history) return nodes;
-  std::vector<const Node*> stack = {autograd::node_of(root)};
-  while (!stack.empty()) {
-    const Node* node = stack.back();
-    stack.pop_back();
-    if (!nodes.try_emplace(node->sequence(), node).second) continue;
-    for (const Edge& edge : node->edges())
-      if (edge.node) stack.push_back(edge.node.get());
-  }
-  return nodes;
+std::map<uint64_t, const Node*> nodes_of(const Tensor& root) {
+  const Node* node = autograd::node_of(root);
+  return node != nullptr ? autograd::nodes_behind({node}) : std::map<uint64_t, const Node*>();
 }
 
 std::string result_text(const Node& node) {
@@ -50,7 +40,7 @@ std::string escaped(const std::string& raw) {
 
 std::string print_graph(const Tensor& root) {
   ErrorFrame frame("print_graph", root);
-  const auto nodes = reachable(root);
+  const auto nodes = nodes_of(root);
   std::map<const Node*, size_t> numbers;
   for (const auto& [sequence, node] : nodes) numbers.emplace(node, numbers.size());
   std::string out;
@@ -71,7 +61,7 @@ std::string print_graph(const Tensor& root) {
 std::string graph_to_dot(const Tensor& root) {
   ErrorFrame frame("graph_to_dot", root);
   std::string out = "digraph weft {\n  rankdir=TB;\n";
-  for (const auto& [sequence, node] : reachable(root)) {
+  for (const auto& [sequence, node] : nodes_of(root)) {
     const char* style = !node->is_leaf()        ? "shape=ellipse"
                         : node->requires_grad() ? "shape=box"
                                                 : "shape=box, color=red";
@@ -87,7 +77,7 @@ std::string graph_to_dot(const Tensor& root) {
 
 autograd::MemoryReport autograd::memory_report(const Tensor& root) {
   ErrorFrame frame("memory_report", root);
-  const auto nodes = reachable(root);
+  const auto nodes = nodes_of(root);
   std::map<std::string, KeptByOp> by_op;
   std::unordered_set<const Storage*> counted;
   MemoryReport out;

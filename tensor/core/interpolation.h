@@ -17,7 +17,8 @@ constexpr const char* name_of(Interpolation mode) {
 }
 
 /// Cubic convolution with a = -0.75 (Keys, "Cubic convolution interpolation for digital image processing", 1981): the
-/// weights of pixels that are less than 1, and from 1 to 2, away. V: a number, or a register of float or double.
+/// weights of pixels that are less than 1, and from 1 to 2, away. V: a number, a register of float or double, or a
+/// Tensor.
 template <class V> constexpr V cubic_inner(V t) { return (t * 1.25f - 2.25f) * t * t + 1; }
 template <class V> constexpr V cubic_outer(V t) { return ((t * -0.75f + 3.75f) * t - 6) * t + 3; }
 

@@ -9,8 +9,6 @@ namespace weft {
 
 namespace {
 
-constexpr int64_t kMaxInt64 = INT64_MAX;
-
 /// `interval` cut to [0, size).
 Interval clamp(Interval interval, int64_t size) {
   int64_t begin = std::clamp<int64_t>(interval.begin, 0, size);
@@ -39,7 +37,7 @@ int64_t slice_bound(std::optional<int64_t> bound, int64_t open, int64_t size, in
 View View::slice(int64_t axis, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) const {
   auto at = static_cast<size_t>(normalize_axis(axis, rank()));
   if (step == 0) throw ShapeError("step must not be 0");
-  step = std::max(step, -kMaxInt64);
+  step = std::max(step, -INT64_MAX);
   int64_t size = shape_[at];
   int64_t first, last, count;  // from first towards last, which is not included
   if (step > 0) {

@@ -11,7 +11,7 @@ int64_t wrapping_multiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-/// The strides under which `to` walks the elements of (`from`, `strides`) in row-major order; false where there are
+/// The strides under which `to` visits the elements of (`from`, `strides`) in row-major order; false where there are
 /// none. Both shapes have the same number of elements, not 0.
 ///
 /// From the right, old axes are merged into chunks whose elements have one common distance; the new axes must then

@@ -60,13 +60,9 @@ void rethrow_from_kernel() {
 }
 
 void run_erased(const OpCall& call, Operands in, Operands out) {
-  if (internal::modes().observer != nullptr) {
-    ObservedEvent event({.kind = ObserverEvent::Kind::op,
-                         .name = call.info.name,
-                         .info = &call.info,
-                         .op = call.op,
-                         .inputs = call.inputs});
-    const internal::ModeScope unobserved(&internal::Modes::observer, static_cast<Observer*>(nullptr));
+  if (is_observed()) {
+    ObservedEvent event(event_of(call));
+    const internal::Unobserved unobserved;
     run_erased(call, in, out);
     event.set_outputs(call.outputs);
     return;
@@ -135,7 +131,7 @@ bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, si
       body.view.strides() != spec.view.strides())
     return false;
   // A sample of vmap gets a new batch by a write, so that nothing is saved; and one under NoGrad would lose a history.
-  if (internal::modes().observer != nullptr || body.storage->device().kind == DeviceKind::vmap) return false;
+  if (is_observed() || body.storage->device().kind == DeviceKind::vmap) return false;
   if (!internal::modes().recording) return true;
   for (const Tensor* input : inputs) {
     if (!input->requires_grad()) continue;
@@ -177,12 +173,9 @@ Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, 
   internal::body(out).copies_padded = internal::body(x).copies_padded;
   if (internal::modes().recording && &info != &op_info<op::Detach>) internal::body(out).base = base_of(x);
   const Tensor* input = &x;
-  if (internal::modes().observer != nullptr) {
-    ObservedEvent event(
-        {.kind = ObserverEvent::Kind::op, .name = info.name, .info = &info, .op = op, .inputs = {&input, 1}});
-    event.set_outputs({&out, 1});
-  }
-  if (has_history(x)) record({info, op, {&input, 1}, {&out, 1}});
+  const OpCall call{info, op, {&input, 1}, {&out, 1}};
+  if (is_observed()) observe(call);
+  if (has_history(x)) record(call);
   return out;
 }
 

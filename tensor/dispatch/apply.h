@@ -72,7 +72,8 @@ void check_devices(Operands inputs);
 DType promoted(std::span<const Tensor> inputs);
 /// Prepares the inputs as the op's policy requires. Casts, expands and copies are recorded ops.
 void prepare(const OpInfo& info, std::span<Tensor> inputs);
-[[noreturn]] void throw_not_accepted(DType dtype, DTypes accepts);
+/// DtypeError if `dtype` is not among `accepts`.
+void check_accepted(DType dtype, DTypes accepts);
 
 // ---- run ----
 

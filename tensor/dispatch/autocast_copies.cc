@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/observer.h"
 #include "tensor/ops/copy.h"
 #include "tensor/runtime/thread_object.h"
 
@@ -46,8 +47,8 @@ bool was_handed_out(const Storage& storage) {
 
 bool may_share(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
-  return cache().open_scopes > 0 && body.history && body.history->is_leaf() && internal::modes().observer == nullptr &&
-         x.device().is_cpu() && !was_handed_out(*body.storage);
+  return cache().open_scopes > 0 && body.history && body.history->is_leaf() && !is_observed() && x.device().is_cpu() &&
+         !was_handed_out(*body.storage);
 }
 
 }  // namespace

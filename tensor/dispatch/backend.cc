@@ -35,8 +35,7 @@ Backend& backend_of(Device device) {
   Backend* const backend = backends[static_cast<size_t>(device.kind)].load(std::memory_order_acquire);
   if (device.kind == DeviceKind::cpu)
     throw DeviceError(text("there is no device cpu:", device.index, "; the CPU is one device, Device::cpu()"));
-  if (backend == nullptr)
-    throw DeviceError(text("there is no device ", name_of(device), ": this program has no backend of that kind"));
+  if (backend == nullptr) detail::throw_no_backend(device);
   if (device.index >= backend->count())
     throw DeviceError(text("there is no device ", name_of(device), ": there are ", backend->count(), " of that kind"));
   return *backend;

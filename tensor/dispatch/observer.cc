@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tensor/core/error.h"
+#include "tensor/dispatch/op_call.h"
 
 namespace weft {
 
@@ -42,6 +43,19 @@ void ObservedEvent::tell(void (Observer::*what)(const ObserverEvent&)) const {
     ~Restore() { internal::modes().observer = chain; }
   } restore{chain};
   for (Observer* observer = chain; observer != nullptr; observer = observer->next_) (observer->*what)(event_);
+}
+
+ObserverEvent dispatch::event_of(const OpCall& call) {
+  return {.kind = ObserverEvent::Kind::op,
+          .name = call.info.name,
+          .info = &call.info,
+          .op = call.op,
+          .inputs = call.inputs};
+}
+
+void dispatch::observe(const OpCall& call) {
+  ObservedEvent event(event_of(call));
+  event.set_outputs(call.outputs);
 }
 
 }  // namespace weft

@@ -8,6 +8,7 @@
 namespace weft {
 
 class Tensor;
+struct ObserverEvent;
 
 /// The descriptor, its inputs (an absent optional input is undefined) and its results.
 struct OpCall {
@@ -16,5 +17,12 @@ struct OpCall {
   std::span<const Tensor* const> inputs;
   std::span<Tensor> outputs;
 };
+
+namespace dispatch {
+/// The event that begins when the op of `call` does (observer.h).
+ObserverEvent event_of(const OpCall& call);
+/// Notifies the observers of an op that ran no kernel (a view): of its begin and its end at once.
+void observe(const OpCall& call);
+}  // namespace dispatch
 
 }  // namespace weft

@@ -1,4 +1,6 @@
 // prepare: brings the inputs of an op into the form that its policy requires.
+#include <algorithm>
+
 #include "tensor/core/error.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/autocast_copies.h"
@@ -10,13 +12,14 @@
 namespace weft::dispatch {
 namespace {
 
-bool is_numeric(const Policy& policy, size_t input) { return (policy.numeric >> (input < 31 ? input : 31)) & 1u; }
+/// Whether `inputs` of a policy has input `i`; the last bit stands for all further ones of a list.
+bool has_bit(uint32_t inputs, size_t i) { return inputs >> std::min<size_t>(i, 31) & 1u; }
 
 /// PyTorch's rule: tensors without axes do not widen the dtype of others within a category.
 DType promoted(const Policy& policy, std::span<const Tensor> inputs) {
   std::optional<DType> with_axes, without_axes;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].defined() || !is_numeric(policy, i)) continue;
+    if (!inputs[i].defined() || !has_bit(policy.numeric, i)) continue;
     std::optional<DType>& sum = inputs[i].rank() > 0 ? with_axes : without_axes;
     sum = sum ? promote(*sum, inputs[i].dtype()) : inputs[i].dtype();
   }
@@ -50,7 +53,8 @@ void check_devices(Operands inputs) {
   }
 }
 
-void throw_not_accepted(DType dtype, DTypes accepts) {
+void check_accepted(DType dtype, DTypes accepts) {
+  if (accepts.contains(dtype)) return;
   const char* what = accepts == kFloating                       ? "floating dtypes; cast first, e.g. x.to(f32)"
                      : accepts == kNumbers                      ? "integers or floating dtypes; cast bool first"
                      : accepts == kIntegers                     ? "integers"
@@ -63,7 +67,7 @@ void throw_not_accepted(DType dtype, DTypes accepts) {
 void prepare(const OpInfo& info, std::span<Tensor> inputs) {
   const Policy& policy = info.policy;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool absent = !inputs[i].defined() && (policy.optional >> (i < 31 ? i : 31) & 1u);
+    const bool absent = !inputs[i].defined() && has_bit(policy.optional, i);
     if (!absent && internal::modes().recording) check_version(inputs[i]);
   }
   if (!lift_to_samples(inputs)) {
@@ -78,13 +82,13 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
   bool numeric = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor& x = inputs[i];
-    if (!x.defined() || !is_numeric(policy, i)) continue;
+    if (!x.defined() || !has_bit(policy.numeric, i)) continue;
     numeric = true;
     if (x.dtype() == dtype) continue;
     if (rounds_inside && x.dtype() == f32 && (policy.rounded_inside >> i & 1u)) continue;
     x = dtype == internal::modes().autocast ? autocast_copy(x, dtype) : apply(op::Cast{dtype}, x);
   }
-  if (numeric && !policy.accepts.contains(dtype)) throw_not_accepted(dtype, policy.accepts);
+  if (numeric) check_accepted(dtype, policy.accepts);
   if (policy.broadcasts) {
     Shape shape = inputs[0].shape();
     for (const Tensor& x : inputs.subspan(1)) shape = broadcast_shapes(shape, x.shape());

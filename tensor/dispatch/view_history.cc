@@ -1,8 +1,8 @@
 #include "tensor/dispatch/view_history.h"
 
-#include <algorithm>
 #include <mutex>
 
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/ops/strided_scatter.h"
 #include "tensor/ops/view.h"
@@ -17,33 +17,14 @@ bool is_part_of_base(const TensorBody& view) {
   return view.base && view.base->view.is_dense() && !view.view.has_mask() && view.base->dtype == view.dtype;
 }
 
-/// The axes of a dense view from the outermost in memory to the innermost.
-IntList memory_order(const View& x) {
-  IntList axes;
-  for (int64_t axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
-  std::stable_sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) {
-    const size_t i = static_cast<size_t>(a), j = static_cast<size_t>(b);
-    // An axis of size 1 may have any stride: it goes to the front, where it changes nothing.
-    if ((x.shape()[i] == 1) != (x.shape()[j] == 1)) return x.shape()[i] == 1;
-    return x.shape()[i] != 1 && x.strides()[i] > x.strides()[j];
-  });
-  return axes;
-}
-
-IntList inverse_of(const IntList& axes) {
-  IntList out(axes.size(), 0);
-  for (size_t i = 0; i < axes.size(); ++i) out[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
-  return out;
-}
-
 /// Where the elements of `view` are among those of its base, counted in the base's memory order.
 int64_t offset_in_base(const TensorBody& view) {
   return view.view.numel() == 0 ? 0 : view.view.offset() - view.base->view.offset();
 }
 
-/// A dense tensor with its axes in memory order: row-major.
+/// A dense tensor with its axes in memory order: row-major. (Wherever an axis of size 1 comes, it changes nothing.)
 Tensor in_memory_order(const Tensor& x) {
-  return x.is_contiguous() ? x : apply(op::Permute{memory_order(x.layout())}, x);
+  return x.is_contiguous() ? x : apply(op::Permute{internal::outermost_first(x.layout())}, x);
 }
 
 /// Records `op` with the result `out`, which has no history yet.
@@ -89,8 +70,8 @@ bool derive_history(const Tensor& view) {
   if (!is_part_of_base(body) || body.base->described() != body.storage->version()) return false;
   // Also under NoGrad, as in backward() or a Function's forward: the view had its history before.
   const internal::ModeScope recorded(&internal::Modes::recording, true);
-  const Tensor lined = in_memory_order(internal::TensorAccess::make(body.base)), now = alias(view);
-  record_as(op::AsStrided{view.shape(), view.layout().strides(), offset_in_base(body)}, {&lined}, now);
+  const Tensor ordered = in_memory_order(internal::TensorAccess::make(body.base)), now = alias(view);
+  record_as(op::AsStrided{view.shape(), view.layout().strides(), offset_in_base(body)}, {&ordered}, now);
   const std::lock_guard lock(reading);
   // Another thread may have been first; its result is the same.
   if (body.described() != body.storage->version()) take_history(body, now);
@@ -103,13 +84,13 @@ void write_into_base(const Tensor& view) {
   const Tensor base = internal::TensorAccess::make(body.base);
   const Tensor old = before_write(base);
   internal::body(old).version = body.storage->version();  // no rule reads the old value
-  const Tensor lined = in_memory_order(old), written = alias(lined);
-  record_as(op::AsStridedScatter{view.shape(), view.layout().strides(), offset_in_base(body)}, {&lined, &view},
+  const Tensor ordered = in_memory_order(old), written = alias(ordered);
+  record_as(op::AsStridedScatter{view.shape(), view.layout().strides(), offset_in_base(body)}, {&ordered, &view},
             written);
   Tensor now = written;
   if (!base.is_contiguous()) {
     now = alias(base);
-    record_as(op::Permute{inverse_of(memory_order(base.layout()))}, {&written}, now);
+    record_as(op::Permute{internal::inverse_permutation(internal::outermost_first(base.layout()))}, {&written}, now);
   }
   take_history(*body.base, now);
 }

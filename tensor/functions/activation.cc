@@ -1,5 +1,6 @@
 #include "tensor/functions/activation.h"
 
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/over.h"
 #include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/binary.h"
@@ -21,9 +22,7 @@ Tensor channel_weight(const Tensor& x, const Tensor& weight) {
   const int64_t channels = x.rank() == 0 ? 1 : x.rank() == 1 ? x.size(0) : x.size(1);
   if (weight.rank() != 1 || weight.size(0) != channels)
     throw ShapeError(text("the weight has shape ", weight.shape(), "; it holds 1 slope or ", channels, " of channels"));
-  Shape shape(static_cast<size_t>(x.rank()), 1);
-  shape[x.rank() == 1 ? 0 : 1] = channels;
-  return weight.reshape(shape);
+  return weight.reshape(internal::shape_along(x.rank() == 1 ? 0 : 1, x.rank(), channels));
 }
 
 }  // namespace

@@ -19,9 +19,8 @@ using adjoint::for_line;
 
 template <class Sizes> void check(const Tensor& x, const Sizes& size) {
   constexpr int64_t axes = Sizes::kAxes;
-  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
-  if (x.rank() != axes + 1 && x.rank() != axes + 2)
-    throw ShapeError(text("x must be ", spatial_shapes(axes), ", not ", x.shape()));
+  dispatch::check_accepted(x.dtype(), kFloating);
+  check_spatial(x.shape(), axes);
   for (int64_t i = 0; i < axes; ++i) {
     if (size[i] < 1) throw ShapeError(text("size ", size[i], " must be 1 or more"));
     if (x.size(i - axes) < 1) throw ShapeError("x has an axis of size 0: there is nothing to pool");

@@ -2,6 +2,7 @@
 
 #include "tensor/adjoints/index.h"
 #include "tensor/adjoints/index_put.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
@@ -56,7 +57,7 @@ int64_t axes_left(const Tensor& x, const std::vector<TensorIndex>& indices) {
 
 class Parser {
  public:
-  /// What is only read may be a copy.
+  /// `reads`: the result is only read, so that a part of it may be a copy.
   Parser(const Tensor& x, const std::vector<TensorIndex>& indices, bool reads)
       : left_(axes_left(x, indices)), reads_(reads) {
     out_.view = x;
@@ -135,11 +136,7 @@ void bring_together(Rows& rows, const IntList& axes) {
   for (size_t i = 1; i < axes.size(); ++i) adjacent = adjacent && axes[i] == axes[i - 1] + 1;
   if (adjacent) return;
   IntList order = axes;
-  for (int64_t i = 0; i < rows.view.rank(); ++i) {
-    bool indexed = false;
-    for (const int64_t axis : axes) indexed = indexed || axis == i;
-    if (!indexed) order.push_back(i);
-  }
+  for (const int64_t axis : internal::other_axes(rows.view.rank(), axes)) order.push_back(axis);
   rows.view = permute(rows.view, order);
   rows.axis = 0;
 }

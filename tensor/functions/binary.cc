@@ -28,9 +28,9 @@ template <class Op> [[gnu::noinline]] Tensor mixed(const Op& op, const Tensor& a
   const bool right = is_number_beside(a, b);
   const bool full = Op::policy.autocast == Autocasting::full && internal::modes().autocast != f32;
   if (full || !(right || is_number_beside(b, a))) return dispatch::apply(op, a, b);
-  if (const DType half = (right ? a : b).dtype(); !Op::policy.accepts.contains(half))
-    dispatch::throw_not_accepted(half, Op::policy.accepts);
-  return cast(dispatch::apply(op, cast(a, f32), cast(b, f32)), (right ? a : b).dtype());
+  const DType half = (right ? a : b).dtype();
+  dispatch::check_accepted(half, Op::policy.accepts);
+  return cast(dispatch::apply(op, cast(a, f32), cast(b, f32)), half);
 }
 
 /// An op of two tensors; bit i of `temporaries`: the caller's last handle of operand i.
@@ -229,7 +229,7 @@ Tensor div(const Tensor& a, const Scalar& b, std::string_view rounding_mode) {
 Tensor gcd(const Tensor& a, const Tensor& b) {
   ErrorFrame frame("gcd", a, b);
   const DType dtype = dispatch::promoted(std::array{a, b});
-  if (!is_integer(dtype)) dispatch::throw_not_accepted(dtype, kIntegers);
+  dispatch::check_accepted(dtype, kIntegers);
   const Shape shape = broadcast_shapes(a.shape(), b.shape());
   Tensor x = abs(broadcast(cast(a, dtype), shape)), y = abs(broadcast(cast(b, dtype), shape));
   // Euclid's steps, for all elements until the last one is done.

@@ -5,6 +5,7 @@
 
 #include "tensor/adjoints/conv.h"
 #include "tensor/adjoints/spatial.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply_into.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/pad_mode.h"
@@ -55,9 +56,7 @@ Tensor transposed(const char* name, const Tensor& x, const Tensor& weight, const
     }
     Tensor y = dispatch::apply(op::ConvBackwardData{options, shape}, longer ? pad(batch, zeros) : batch, weight);
     if (!bias.defined()) return y;
-    Shape row(static_cast<size_t>(Sizes::kAxes) + 1, 1);
-    row[0] = shape[1];
-    return std::move(y) + reshape(bias, row);
+    return std::move(y) + reshape(bias, internal::shape_along(0, Sizes::kAxes + 1, shape[1]));
   });
 }
 

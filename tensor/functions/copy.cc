@@ -53,11 +53,7 @@ Tensor to(const Tensor& x, Device device) {
                static_cast<size_t>(dense.numel()) * size_of(dense.dtype()));
   };
   if (is_observed()) {
-    ObservedEvent event({.kind = ObserverEvent::Kind::op,
-                         .name = call.info.name,
-                         .info = &call.info,
-                         .op = &op,
-                         .inputs = call.inputs});
+    ObservedEvent event(dispatch::event_of(call));
     run();
     event.set_outputs(call.outputs);
   } else {

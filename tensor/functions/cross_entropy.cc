@@ -1,6 +1,7 @@
 #include "tensor/functions/cross_entropy.h"
 
 #include "tensor/adjoints/cross_entropy.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
@@ -26,11 +27,7 @@ Tensor soft_cross_entropy(const Tensor& logits, const Tensor& targets, const Cro
   Tensor t = targets;
   if (options.label_smoothing > 0)
     t = t * (1.0 - options.label_smoothing) + options.label_smoothing / static_cast<double>(classes);
-  if (options.weight.defined()) {
-    Shape along(static_cast<size_t>(logits.rank()), 1);
-    along[static_cast<size_t>(axis)] = classes;
-    t = t * reshape(options.weight, along);
-  }
+  if (options.weight.defined()) t = t * reshape(options.weight, internal::shape_along(axis, logits.rank(), classes));
   const Tensor loss = neg(sum(t * log_softmax(logits, axis), axis));
   if (options.reduction == Reduction::none) return loss;
   return options.reduction == Reduction::sum ? sum(loss) : mean(loss);

@@ -50,7 +50,7 @@ Tensor fold_axis(const Tensor& g, int64_t axis, int64_t content, int64_t size, c
 
 Tensor im2col(const Tensor& x, const FoldOptions& o) {
   ErrorFrame frame("im2col", x);
-  if (x.rank() != 3 && x.rank() != 4) throw ShapeError(text("x must be ", spatial_shapes(2), ", not ", x.shape()));
+  check_spatial(x.shape(), 2);
   const Size2 count = windows_of({x.size(-2), x.size(-1)}, o);
   return adjoint::for_batch(x, 2, [&](const Tensor& images) {
     const Padding height{o.padding.height, o.padding.height}, width{o.padding.width, o.padding.width};

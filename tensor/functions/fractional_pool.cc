@@ -1,5 +1,6 @@
 #include "tensor/functions/fractional_pool.h"
 
+#include "tensor/adjoints/spatial.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/random.h"
@@ -46,25 +47,22 @@ template <class Sizes>
 ValuesAndIndices pooled(const Tensor& x, const FractionalPoolOptionsOf<Sizes>& o, const Tensor& random_samples,
                         Generator& generator) {
   constexpr int64_t axes = Sizes::kAxes;
-  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
-  if (x.rank() != axes + 1 && x.rank() != axes + 2)
-    throw ShapeError(text("x must be ", spatial_shapes(axes), ", not ", x.shape()));
+  dispatch::check_accepted(x.dtype(), kFloating);
+  check_spatial(x.shape(), axes);
   const size_t ratios = o.output_ratio.values.size();
   if ((o.output_size == Sizes(0)) == (ratios == 0)) throw Error("it takes one of output_size and output_ratio");
   if (ratios > 1 && ratios != static_cast<size_t>(axes))
     throw Error(text(ratios, " ratios for ", axes, " axes; give one, or one for each"));
-  if (x.rank() == axes + 1) {
-    const ValuesAndIndices one = pooled(unsqueeze(x, 0), o, random_samples, generator);
-    return {squeeze(one.values, 0), squeeze(one.indices, 0)};
-  }
-  const Shape wanted = {x.size(0), x.size(1), axes};
-  Tensor samples = random_samples;
-  if (!samples.defined()) samples = rand(wanted, generator, x.dtype() == f64 ? f64 : f32, x.device());
-  if (samples.shape() != wanted) throw ShapeError(text("random_samples must be ", wanted, ", not ", samples.shape()));
-  if (!is_floating(samples.dtype())) throw DtypeError(text("random_samples must be floating, not ", samples.dtype()));
-  // In 16 bits windows would begin elsewhere.
-  if (samples.dtype() != f64) samples = samples.to(f32);
-  return maxima(x, o, samples.detach());
+  return adjoint::find_in_batch(x, axes, [&](const Tensor& batch) {
+    const Shape wanted = {batch.size(0), batch.size(1), axes};
+    Tensor samples = random_samples;
+    if (!samples.defined()) samples = rand(wanted, generator, x.dtype() == f64 ? f64 : f32, x.device());
+    if (samples.shape() != wanted) throw ShapeError(text("random_samples must be ", wanted, ", not ", samples.shape()));
+    if (!is_floating(samples.dtype())) throw DtypeError(text("random_samples must be floating, not ", samples.dtype()));
+    // In 16 bits windows would begin elsewhere.
+    if (samples.dtype() != f64) samples = samples.to(f32);
+    return maxima(batch, o, samples.detach());
+  });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tensor/adjoints/grid_sample.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/fill.h"
@@ -25,7 +26,7 @@ std::array<Tensor, 2> adjoint::grid_sample_backward(const Tensor& g, const Tenso
 
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   ErrorFrame frame("affine_grid", theta);
-  if (!is_floating(theta.dtype())) dispatch::throw_not_accepted(theta.dtype(), kFloating);
+  dispatch::check_accepted(theta.dtype(), kFloating);
   const int64_t axes = size.rank() - 2;
   if (axes != 2 && axes != 3) throw ShapeError(text("size must be (N, C, H, W) or (N, C, D, H, W), not ", size));
   if (theta.shape() != Shape{size[0], axes, axes + 1})
@@ -38,9 +39,7 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
     const double end = align_corners ? 1 : 1 - 1 / static_cast<double>(count);
     const Tensor line = count == 1 ? zeros({1}, theta.dtype(), theta.device())
                                    : linspace(-end, end, count, theta.dtype(), theta.device());
-    Shape along(static_cast<size_t>(axes), 1);
-    along[static_cast<size_t>(i)] = count;
-    columns.push_back(broadcast(view(line, along), grid));
+    columns.push_back(broadcast(view(line, internal::shape_along(i, axes, count)), grid));
   }
   columns.push_back(ones(grid, theta.dtype(), theta.device()));
   const Tensor points = reshape(stack(columns, -1), {-1, axes + 1});

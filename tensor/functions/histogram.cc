@@ -30,10 +30,6 @@ Tensor added_up(const Tensor& places, const Tensor& weights, int64_t size) {
   return adjoint::scatter_add(all, 0, places, {size});
 }
 
-void check_floating(const Tensor& x) {
-  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
-}
-
 void check_bins(int64_t bins) {
   if (bins < 1) throw Error(text("the number of bins must be 1 or more, not ", bins));
   (void)checked_add(bins, 1);  // edges
@@ -106,7 +102,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
 
 Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
   ErrorFrame frame("histc", x);
-  check_floating(x);
+  dispatch::check_accepted(x.dtype(), kFloating);
   check_bins(bins);
   const bool all = min == 0 && max == 0;
   if (!all) check_range(min, max);
@@ -128,7 +124,7 @@ Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
 
 HistogramResult histogram(const Tensor& x, int64_t bins, const HistogramOptions& options) {
   ErrorFrame frame("histogram", x);
-  check_floating(x);
+  dispatch::check_accepted(x.dtype(), kFloating);
   check_bins(bins);
   std::pair<double, double> range;
   if (options.range) {
@@ -145,7 +141,7 @@ HistogramResult histogram(const Tensor& x, int64_t bins, const HistogramOptions&
 
 HistogramResult histogram(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
   ErrorFrame frame("histogram", x, edges);
-  check_floating(x);
+  dispatch::check_accepted(x.dtype(), kFloating);
   if (edges.rank() != 1 || edges.size(0) < 2)
     throw ShapeError(text("the edges must have one axis and be two or more, not shape ", edges.shape()));
   if (options.range) throw Error("a range goes with a number of bins, not with edges");

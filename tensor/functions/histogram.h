@@ -10,8 +10,7 @@ namespace weft {
 
 /// result[v] is the number of times (i64) the value v occurs in the 1-D integer tensor `x`. With `weights` (1-D), it is
 /// the sum of the weights of these elements, in their dtype (integers and bool in i64), which is differentiable in
-/// weights. The result has at least `minlength`
-/// elements. IndexError for a negative value.
+/// weights. The result has at least `minlength` elements. IndexError for a negative value.
 Tensor bincount(const Tensor& x, const Tensor& weights = {}, int64_t minlength = 0);
 /// The number of values of x (in x's dtype) in each of `bins` bins of equal width between min and max. The last bin
 /// includes max. If min equals max, the bins range from the smallest to the largest value of x. Values outside of the

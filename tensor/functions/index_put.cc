@@ -5,6 +5,7 @@
 
 #include "tensor/adjoints/index.h"
 #include "tensor/adjoints/index_put.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/advanced_index.h"
@@ -163,8 +164,7 @@ Tensor adjoint::index_written(const Tensor& g, int64_t axis, int64_t axes, const
   if (unique) return out;
   int64_t size = 1;
   for (int64_t i = axis; i < axis + axes; ++i) size *= g.size(i);
-  Shape column(static_cast<size_t>(out.rank()), 1);
-  column[static_cast<size_t>(axis)] = index.numel();
+  const Shape column = internal::shape_along(axis, out.rank(), index.numel());
   return masked_fill(out, logical_not(reshape(is_last(index, size), column)), 0);
 }
 
@@ -172,8 +172,7 @@ Tensor adjoint::scatter_written(const Tensor& g, int64_t axis, const Tensor& ind
   ErrorFrame frame("scatter_written", g, index);
   const Tensor out = gather(g, axis, index);
   if (index.rank() == 0) return out;
-  Shape line(static_cast<size_t>(index.rank()), 1);
-  line[static_cast<size_t>(axis)] = index.size(axis);
+  const Shape line = internal::shape_along(axis, index.rank(), index.size(axis));
   const Tensor numbers = expand(reshape(arange(0, index.size(axis), 1, i64, index.device()), line), index.shape());
   const Tensor last = scatter(zeros(g.shape(), i64, index.device()), axis, index, numbers);
   return masked_fill(out, gather(last, axis, index) != numbers, 0);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -31,9 +32,7 @@ Tensor kept(const Tensor& x, int64_t rows, int64_t columns, KeepDim keep) {
 }
 
 Tensor singular_values(const Tensor& a, int64_t rows, int64_t columns) {
-  IntList order;
-  for (int64_t i = 0; i < a.rank(); ++i)
-    if (i != rows && i != columns) order.push_back(i);
+  IntList order = internal::other_axes(a.rank(), {rows, columns});
   order.push_back(rows), order.push_back(columns);
   return svdvals(permute(a, order));
 }
@@ -93,10 +92,7 @@ Tensor renorm(const Tensor& x, double p, int64_t axis, double most) {
   if (!(p > 0)) throw Error(text("p = ", p, " must be positive"));
   if (!(most >= 0)) throw Error(text("the largest norm ", most, " must be 0 or more"));
   if (is_half_precision(x.dtype())) return cast(renorm(cast(x, f32), p, axis, most), x.dtype());
-  const int64_t kept_axis = normalize_axis(axis, x.rank());
-  IntList others;
-  for (int64_t i = 0; i < x.rank(); ++i)
-    if (i != kept_axis) others.push_back(i);
+  const IntList others = internal::other_axes(x.rank(), {normalize_axis(axis, x.rank())});
   const Tensor norms = vector_norm(x, p, others, keepdim);
   return x * where(norms > most, most / (norms + 1e-7), ones_like(norms));  // PyTorch's small number
 }

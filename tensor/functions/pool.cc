@@ -14,6 +14,7 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/pool.h"
+#include "tensor/ops/window.h"
 
 namespace weft {
 namespace {
@@ -41,15 +42,9 @@ Pool2dOptions of_depth(const Pool3dOptions& o) {
           pair(o.dilation, 1),    o.ceil_mode,       o.count_include_pad};
 }
 
-void check_rank(const Tensor& x, int64_t axes, const char* wanted) {
-  if (x.rank() != axes + 1 && x.rank() != axes + 2) throw ShapeError(text("x must be ", wanted, ", not ", x.shape()));
-}
-void check_line(const Tensor& x) { check_rank(x, 1, "(N, C, L) or (C, L)"); }
-void check_volume(const Tensor& x) { check_rank(x, 3, "(N, C, D, H, W) or (C, D, H, W)"); }
-
 /// pool((.., C, 1, L)) of (.., C, L).
 template <class Pool> Tensor for_checked_line(const Tensor& x, const Pool& pool) {
-  check_line(x);
+  check_spatial(x.shape(), 1);
   return for_line(x, pool);
 }
 
@@ -155,7 +150,7 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
 Tensor max_pool3d(const Tensor& x, const Pool3dOptions& options) {
   ErrorFrame frame("max_pool3d", x);
   check_maximum(options);
-  check_volume(x);
+  check_spatial(x.shape(), 3);
   return for_batch(
       x, 3, [&](const Tensor& volumes) { return adjoint::max_pool3d(volumes, of_planes(options), of_depth(options)); });
 }
@@ -163,7 +158,7 @@ Tensor max_pool3d(const Tensor& x, const Pool3dOptions& options) {
 ValuesAndIndices max_pool1d_with_indices(const Tensor& x, const Pool1dOptions& options) {
   ErrorFrame frame("max_pool1d_with_indices", x);
   check_maximum(options);
-  check_line(x);
+  check_spatial(x.shape(), 1);
   return find_in_batch(x, 1, [&](const Tensor& batch) {
     return find_in_line(batch,
                         [&](const Tensor& images) { return adjoint::max_pool2d_with_indices(images, flat(options)); });
@@ -179,7 +174,7 @@ ValuesAndIndices max_pool2d_with_indices(const Tensor& x, const Pool2dOptions& o
 ValuesAndIndices max_pool3d_with_indices(const Tensor& x, const Pool3dOptions& options) {
   ErrorFrame frame("max_pool3d_with_indices", x);
   check_maximum(options);
-  check_volume(x);
+  check_spatial(x.shape(), 3);
   return find_in_batch(x, 3, [&](const Tensor& volumes) {
     return adjoint::max_pool3d_with_indices(volumes, of_planes(options), of_depth(options));
   });
@@ -199,7 +194,7 @@ Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options) {
 Tensor avg_pool3d(const Tensor& x, const Pool3dOptions& options) {
   ErrorFrame frame("avg_pool3d", x);
   check_mean(options);
-  check_volume(x);
+  check_spatial(x.shape(), 3);
   if (is_half_precision(x.dtype())) return cast(avg_pool3d(cast(x, f32), options), x.dtype());  // rounded once
   Pool2dOptions planar = of_planes(options), deep = of_depth(options);
   if (options.divisor_override) {  // all of it goes to the planes

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
@@ -70,7 +71,7 @@ void check_range(const Tensor& q) {
 
 /// The results of the numbers `q` are a new first axis; there is none for a single number without axes.
 Tensor quantiles(const Tensor& x, const Tensor& q, bool skips_nan, const QuantileOptions& options) {
-  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
+  dispatch::check_accepted(x.dtype(), kFloating);
   if (q.rank() > 1) throw ShapeError(text("q must be a number or have one axis, not shape ", q.shape()));
   check_range(q);
   const int64_t axis = options.axis ? normalize_axis_or_scalar(*options.axis, x.rank()) : 0;
@@ -80,11 +81,8 @@ Tensor quantiles(const Tensor& x, const Tensor& q, bool skips_nan, const Quantil
   Tensor several = reshape(q, {-1});
   if (q.device().kind != DeviceKind::vmap) several = to(several, x.device());
   Tensor out = movedim(of_rows(rows, several, skips_nan, options.mode), -1, 0);
-  if (options.keepdim && x.rank() > 0) {
-    Shape kept = Shape(static_cast<size_t>(x.rank()) + 1, 1);
-    kept[0] = q.numel();
-    out = options.axis ? unsqueeze(out, axis + 1) : reshape(out, kept);
-  }
+  if (options.keepdim && x.rank() > 0)
+    out = options.axis ? unsqueeze(out, axis + 1) : reshape(out, internal::shape_along(0, x.rank() + 1, q.numel()));
   return q.rank() == 0 ? select(out, 0, 0) : out;
 }
 

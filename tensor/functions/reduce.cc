@@ -43,7 +43,7 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, KeepDim keep) {
 
 Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep) {
   ErrorFrame frame("mean", x);
-  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
+  dispatch::check_accepted(x.dtype(), kFloating);
   const double count = static_cast<double>(op::reduced_count(x.shape(), axes.normalized(x.rank())));
   // The sum of bf16 or f16 may overflow or lose digits where the mean does not.
   if (is_half_precision(x.dtype())) return cast(div(sum(cast(x, f32), axes, keep), count), x.dtype());

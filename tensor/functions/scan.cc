@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tensor/adjoints/scan.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -39,7 +40,7 @@ int64_t axis_of(const Tensor& x, int64_t axis) {
 
 /// The sums of adjacent elements along `axis`. DtypeError for bool, whose sums are not numbers.
 Tensor pairs(const Tensor& y, int64_t axis) {
-  if (y.dtype() == boolean) dispatch::throw_not_accepted(y.dtype(), kNumbers);
+  dispatch::check_accepted(y.dtype(), kNumbers);
   return slice(y, axis, 1) + slice(y, axis, 0, -1);
 }
 /// Half the distance of adjacent elements of x, which has y's axes or is 1-D along `axis`.
@@ -47,9 +48,7 @@ Tensor half_widths(const Tensor& y, const Tensor& x, int64_t axis) {
   if (x.rank() != 1) return diff(x, 1, axis) * 0.5;
   if (x.size(0) != y.size(axis))
     throw ShapeError(text("x has ", x.size(0), " places, y ", y.size(axis), " samples on axis ", axis));
-  Shape along = Shape(static_cast<size_t>(y.rank()), 1);
-  along[static_cast<size_t>(axis)] = std::max<int64_t>(0, x.size(0) - 1);
-  return reshape(diff(x) * 0.5, along);
+  return reshape(diff(x) * 0.5, internal::shape_along(axis, y.rank(), std::max<int64_t>(0, x.size(0) - 1)));
 }
 
 }  // namespace

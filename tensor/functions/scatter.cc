@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tensor/adjoints/index.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -164,9 +165,8 @@ Tensor index_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Te
   op::check_slices(x.shape(), a, required_operand(index));
   const Shape expected = op::with_merged(x.shape(), a, 1, index.numel());
   if (src.shape() != expected) throw ShapeError(text("the slices must have shape ", expected, ", not ", src.shape()));
-  Shape line(static_cast<size_t>(x.rank()), 1);
-  line[static_cast<size_t>(a)] = index.numel();
-  return reduced(x, a, expand(reshape(index, line), expected), src, reduce, include_self);
+  const Tensor line = reshape(index, internal::shape_along(a, x.rank(), index.numel()));
+  return reduced(x, a, expand(line, expected), src, reduce, include_self);
 }
 
 Tensor& Tensor::scatter_(int64_t axis, const Tensor& index, const Tensor& src) {

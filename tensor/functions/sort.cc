@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/arg_reduce.h"
@@ -77,8 +78,7 @@ ValuesAndIndices mode(const Tensor& x, int64_t axis, KeepDim keep) {
   if (n == 0) throw ShapeError(text("axis ", a, " has size 0: nothing to choose from"));
   const auto [values, order] = sort(detach(rows), a);
   // Runs of equals: where each begins, how far each place is in its run; the longest ends where that is largest first.
-  Shape along = Shape(static_cast<size_t>(rows.rank()), 1);
-  along[static_cast<size_t>(a)] = n;
+  const Shape along = internal::shape_along(a, rows.rank(), n);
   const Tensor places = expand(reshape(arange(0, n, 1, i64, x.device()), along), rows.shape());
   const Tensor begins =
       cat({ones_like(slice(places, a, 0, 1), boolean), slice(values, a, 1) != slice(values, a, 0, -1)}, a);

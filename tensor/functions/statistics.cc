@@ -49,7 +49,7 @@ Tensor nansum(const Tensor& x, const Axes& axes, KeepDim keep) {
 
 Tensor nanmean(const Tensor& x, const Axes& axes, KeepDim keep) {
   ErrorFrame frame("nanmean", x);
-  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
+  dispatch::check_accepted(x.dtype(), kFloating);
   // In f32 where the sum or the count would not fit.
   const Tensor wide = is_half_precision(x.dtype()) ? cast(x, f32) : x;
   const Tensor count = sum(logical_not(isnan(x)), axes, keep);

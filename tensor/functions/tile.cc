@@ -158,7 +158,7 @@ Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {
     return dispatch::unshared(reshape(rolled(reshape(x, {-1}), shifts), x.shape()), x);
   }
   if (shifts.size() != axes.size()) throw ShapeError(text(shifts.size(), " shifts for ", axes.size(), " axes"));
-  IntList by(static_cast<size_t>(x.rank()), 0);
+  IntList by = IntList::filled(static_cast<size_t>(x.rank()), 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<size_t>(normalize_axis_or_scalar(axes[i], x.rank()));
     if (x.rank() > 0 && x.numel() > 0) by[axis] = (by[axis] + shifts[i] % x.shape()[axis]) % x.shape()[axis];

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tensor/dispatch/apply.h"
-#include "tensor/functions/split.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"
 
@@ -109,7 +108,7 @@ Tensor transpose(const Tensor& x, int64_t axis0, int64_t axis1) {
   ErrorFrame frame("transpose", x);
   const int64_t rank = x.rank();
   const int64_t a = normalize_axis_or_scalar(axis0, rank), b = normalize_axis_or_scalar(axis1, rank);
-  op::Permute op{IntList(static_cast<size_t>(rank), 0)};
+  op::Permute op{IntList::filled(static_cast<size_t>(rank), 0)};
   for (int64_t i = 0; i < rank; ++i) op.axes[static_cast<size_t>(i)] = i == a ? b : i == b ? a : i;
   return dispatch::apply(op, x);
 }
@@ -139,7 +138,7 @@ Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinati
     for (const IntList* axes : {&sources, &destinations}) (void)Axes(*axes).normalized(0);
     return x;
   }
-  IntList order(static_cast<size_t>(rank), -1);
+  IntList order = IntList::filled(static_cast<size_t>(rank), -1);
   std::vector<bool> moved(static_cast<size_t>(rank));
   for (size_t i = 0; i < sources.size(); ++i) {
     const auto from = static_cast<size_t>(normalize_axis(sources[i], rank));
@@ -288,28 +287,6 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes) {
 Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
   ErrorFrame frame("as_strided", x);
   return dispatch::apply(op::AsStrided{shape, strides, offset}, x);
-}
-
-std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis) {
-  ErrorFrame frame("split", x);
-  if (size < 1) throw ShapeError(text("size ", size, " of the pieces must be 1 or more"));
-  const int64_t a = normalize_axis(axis, x.rank());
-  std::vector<Tensor> pieces;
-  const int64_t whole = x.size(a), count = whole / size + (whole % size != 0 ? 1 : 0);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t begin = i * size;
-    pieces.push_back(dispatch::apply(op::Slice{a, begin, begin + std::min(size, whole - begin), 1}, x));
-  }
-  if (pieces.empty()) pieces.push_back(x);
-  return pieces;
-}
-
-std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis) {
-  ErrorFrame frame("chunk", x);
-  if (count < 1) throw ShapeError(text("count ", count, " of the pieces must be 1 or more"));
-  const int64_t size = x.size(axis);
-  if (size == 0) return tensor_split(x, count, axis);  // as many as are asked for, as in PyTorch
-  return split(x, size / count + (size % count == 0 ? 0 : 1), axis);
 }
 
 }  // namespace weft

@@ -21,7 +21,7 @@ Spec spec_in_order_of(const Operand& x, const Shape& shape) {
   IntList axes;
   for (int64_t i = 0; i < x.rank(); ++i) axes.push_back(i);
   std::stable_sort(axes.begin(), axes.end(), [&](int64_t i, int64_t j) { return order.stride(i) < order.stride(j); });
-  Strides strides(shape.size(), 0);
+  Strides strides = IntList::filled(shape.size(), 0);
   int64_t step = 1;
   for (int64_t i : axes) {
     strides[static_cast<size_t>(i)] = step;

@@ -13,6 +13,12 @@ inline const char* spatial_shapes(int64_t axes) {
                      : "(N, C, D, H, W) or (C, D, H, W)";
 }
 
+/// ShapeError unless a tensor of shape `x` is a batch with `axes` spatial axes, or one element of a batch.
+inline void check_spatial(const Shape& x, int64_t axes) {
+  if (x.rank() != axes + 1 && x.rank() != axes + 2)
+    throw ShapeError(text("x must be ", spatial_shapes(axes), ", not ", x));
+}
+
 /// Error unless the options of a window along one axis are 1 or more.
 inline void check_window(int64_t kernel, int64_t stride, int64_t dilation = 1) {
   if (kernel < 1) throw Error(text("kernel size ", kernel, " must be 1 or more"));
@@ -50,7 +56,7 @@ inline AxisRange shared_range(int64_t i, int64_t from, int64_t to) {
 
 /// Channels-last strides under a logical (N, C, ...) shape. ShapeError on overflow.
 inline Strides channels_last_strides(const Shape& s) {
-  Strides strides(s.size(), 1);
+  Strides strides = IntList::filled(s.size(), 1);
   int64_t step = s[1];
   for (size_t i = s.size(); i-- > 2;) {
     strides[i] = step;
