@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bench/family_cases.h"
-#include "bench/layer_cases.h"
 #include "bench/steps.h"
 
 namespace weft::bench {
@@ -61,9 +60,8 @@ int run(int argc, char** argv) {
   app.add_option("--threads", threads, "threads; 0: all");
   CLI11_PARSE(app, argc, argv);
   if (threads > 0 && threads != num_threads()) set_num_threads(threads);
-  for (const auto& cases : {all_cases(), layer_cases()})
-    for (const Case& one : cases)
-      if (one.name.find(filter) != std::string::npos) measure_case(one, num_threads(), seconds);
+  for (const Case& one : all_cases())
+    if (one.name.find(filter) != std::string::npos) measure_case(one, num_threads(), seconds);
   return 0;
 }
 

@@ -6,45 +6,23 @@ namespace weft::bench {
 namespace {
 
 using X = const Tensors&;
-using Make = std::function<Tensors()>;
 
-Make floats(const std::vector<Shape>& shapes) {
-  return [shapes] {
-    Tensors out;
-    for (const Shape& shape : shapes) out.push_back(randn(shape));
-    return out;
-  };
+/// `count` parameters of `size` elements, with gradients.
+std::vector<Tensor> parameters(int64_t count, int64_t size) {
+  std::vector<Tensor> out;
+  for (int64_t i = 0; i < count; ++i) {
+    out.push_back(parameter(randn({size})));
+    out.back().set_grad(randn({size}));
+  }
+  return out;
 }
-/// Floats, and integers below `limit` behind them.
-Make floats_and_integers(const std::vector<Shape>& shapes, int64_t limit, const Shape& integers) {
-  return [=] {
-    Tensors out = floats(shapes)();
-    out.push_back(randint(0, limit, integers));
-    return out;
-  };
-}
-/// Floats, and a mask behind them.
-Make floats_and_mask(const std::vector<Shape>& shapes, const Shape& mask) {
-  return [=] {
-    Tensors out = floats(shapes)();
-    out.push_back(rand(mask) > 0.5);
-    return out;
-  };
-}
-
-/// The step of an optimizer of `count` parameters of `size` elements.
 template <class Optimizer, class Options>
 std::function<Tensor(X)> step_of(int64_t count, int64_t size, const Options& options) {
-  std::vector<Tensor> parameters;
-  for (int64_t i = 0; i < count; ++i)
-    parameters.push_back(parameter(randn({size}))), parameters.back().set_grad(randn({size}));
-  return [=, optimizer = std::make_shared<Optimizer>(parameters, options)](X x) { return optimizer->step(), x[0]; };
+  const auto optimizer = std::make_shared<Optimizer>(parameters(count, size), options);
+  return [=](X x) { return optimizer->step(), x[0]; };
 }
 std::function<Tensor(X)> clip_of(int64_t count, int64_t size) {
-  std::vector<Tensor> parameters;
-  for (int64_t i = 0; i < count; ++i)
-    parameters.push_back(parameter(randn({size}))), parameters.back().set_grad(randn({size}));
-  return [=](X x) { return nn::clip_grad_norm(parameters, 1), x[0]; };
+  return [all = parameters(count, size)](X x) { return nn::clip_grad_norm(all, 1), x[0]; };
 }
 std::function<Tensor(X)> encoder_layer() {
   auto layer = std::make_shared<nn::TransformerEncoderLayer>(
@@ -59,9 +37,9 @@ std::vector<Case> softmax_and_losses() {
       {"softmax 256x32000", both, floats({{256, 32000}}), [](X x) { return softmax(x[0], -1); }},
       {"log_softmax 128x50000", both, floats({{128, 50000}}), [](X x) { return log_softmax(x[0], -1); }},
       {"softmax 64x100x1000 axis 1", both, floats({{64, 100, 1000}}), [](X x) { return softmax(x[0], 1); }},
-      {"cross_entropy 256x50257", both, floats_and_integers({{256, 50257}}, 50257, {256}),
+      {"cross_entropy 256x50257", both, floats_and_integers({{256, 50257}}, 50257, {{256}}),
        [](X x) { return cross_entropy(x[0], x[1]); }},
-      {"cross_entropy 8x21x128x128", both, floats_and_integers({{8, 21, 128, 128}}, 21, {8, 128, 128}),
+      {"cross_entropy 8x21x128x128", both, floats_and_integers({{8, 21, 128, 128}}, 21, {{8, 128, 128}}),
        [](X x) { return cross_entropy(x[0], x[1]); }},
       {"bce_with_logits 1000000", both, floats({{1000000}, {1000000}}),
        [](X x) { return nn::bce_with_logits(x[0], x[1]); }},
@@ -76,11 +54,12 @@ std::vector<Case> softmax_and_losses() {
 
 std::vector<Case> embeddings_and_norms() {
   return {
-      {"embedding 4096 of 50257x256", both, floats_and_integers({{50257, 256}}, 50257, {8, 512}),
+      {"embedding 4096 of 50257x256", both, floats_and_integers({{50257, 256}}, 50257, {{8, 512}}),
        [](X x) { return embedding(x[1], x[0]); }},
-      {"embedding 65536 of 1000x64", both, floats_and_integers({{1000, 64}}, 1000, {65536}),
+      {"embedding 65536 of 1000x64", both, floats_and_integers({{1000, 64}}, 1000, {{65536}}),
        [](X x) { return embedding(x[1], x[0]); }},
-      {"one_hot 10000 of 100", forward, floats_and_integers({}, 100, {10000}), [](X x) { return one_hot(x[0], 100); }},
+      {"one_hot 10000 of 100", forward, floats_and_integers({}, 100, {{10000}}),
+       [](X x) { return one_hot(x[0], 100); }},
       {"layer_norm 4096x768", both, floats({{4096, 768}, {768}, {768}}),
        [](X x) { return layer_norm(x[0], {768}, x[1], x[2]); }},
       {"rms_norm 4096x768", both, floats({{4096, 768}, {768}}), [](X x) { return rms_norm(x[0], {768}, x[1]); }},

@@ -1,5 +1,4 @@
 // Optimizer steps over 1M and 10M parameters in ten tensors, against a copy loop of the bytes that one pass must move.
-#include <memory>
 
 #include "bench/family.h"
 

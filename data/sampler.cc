@@ -52,15 +52,11 @@ std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
   return order;
 }
 
-namespace {
-
-void check_examples(const char* who, const std::vector<int64_t>& examples, int64_t dataset_size) {
-  for (const int64_t index : examples)
+void detail::check_examples(const char* who, std::span<const int64_t> indices, int64_t dataset_size) {
+  for (const int64_t index : indices)
     if (index < 0 || index >= dataset_size)
       throw IndexError(text(who, ": example ", index, " of a dataset of ", dataset_size));
 }
-
-}  // namespace
 
 Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random)
     : order_([order = weft::detail::not_empty("Sampler", std::move(order))](const OrderRequest& request) {
@@ -93,8 +89,12 @@ std::vector<int64_t> Sampler::order(const OrderRequest& request) const {
   const int64_t promised = count(request.dataset_size, request.drop_last);
   if (static_cast<int64_t>(out.size()) != promised)
     throw Error(text("Sampler: it gave ", out.size(), " examples, not ", promised));
-  check_examples("Sampler", out, request.dataset_size);
+  detail::check_examples("Sampler", out, request.dataset_size);
   return out;
+}
+
+std::vector<int64_t> Sampler::order(RandomKey key, int64_t dataset_size) const {
+  return order(OrderRequest{.key = key, .dataset_size = dataset_size});
 }
 
 namespace {
@@ -143,13 +143,9 @@ BatchSampler::Batches BatchSampler::batches(RandomKey key, int64_t dataset_size)
     throw Error(text("BatchSampler: it gave ", out.size(), " batches, not ", count_));
   for (const std::vector<int64_t>& batch : out) {
     if (batch.empty()) throw Error("BatchSampler: it gave an empty batch");
-    check_examples("BatchSampler", batch, dataset_size);
+    detail::check_examples("BatchSampler", batch, dataset_size);
   }
   return out;
-}
-
-std::vector<int64_t> Sampler::order(RandomKey key, int64_t dataset_size) const {
-  return order(OrderRequest{.key = key, .dataset_size = dataset_size});
 }
 
 Sampler sequential(int64_t count) {

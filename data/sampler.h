@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tensor/core/error.h"
@@ -14,6 +15,8 @@ namespace weft::data {
 namespace detail {
 /// first .. first + count - 1. MemoryError for more than memory holds.
 std::vector<int64_t> ordered(int64_t count, int64_t first = 0);
+/// IndexError unless all indices are in [0, dataset_size); `who` starts its message.
+void check_examples(const char* who, std::span<const int64_t> indices, int64_t dataset_size);
 }  // namespace detail
 
 /// Derives key `number` from `key`. The random streams of different numbers, and of `key` itself, are independent.

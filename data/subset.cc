@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/sampler.h"
 #include "tensor/core/error.h"
 
 namespace weft::data::detail {
-
-void check_subset(std::span<const int64_t> indices, int64_t size) {
-  for (const int64_t index : indices)
-    if (index < 0 || index >= size) throw IndexError(text("Subset: example ", index, " of a dataset of ", size));
-}
 
 std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, int64_t size,
                                                std::optional<uint64_t> seed, Generator& generator) {

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "data/dataset.h"
+#include "data/sampler.h"
 
 namespace weft::data {
 
 namespace detail {
-void check_subset(std::span<const int64_t> indices, int64_t size);
 /// The indices 0 .. size-1 in random order, divided into parts of `sizes`. Error unless the sizes add up to `size`.
 std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, int64_t size,
                                                std::optional<uint64_t> seed, Generator& generator);
@@ -31,7 +31,7 @@ template <size_t N> class Subset : public DatasetOf<N> {
   Subset(D&& dataset, std::vector<int64_t> indices) : Subset(hold(std::forward<D>(dataset)), std::move(indices)) {}
   Subset(HeldDataset<N> dataset, std::vector<int64_t> indices)
       : dataset_(std::move(dataset)), indices_(std::move(indices)) {
-    detail::check_subset(indices_, dataset_->size());
+    detail::check_examples("Subset", indices_, dataset_->size());
   }
 
   int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
@@ -49,7 +49,7 @@ template <size_t N> class Subset : public DatasetOf<N> {
 
  private:
   int64_t original(int64_t index) const {
-    detail::check_subset({&index, 1}, size());
+    detail::check_examples("Subset", {&index, 1}, size());
     return indices_[static_cast<size_t>(index)];
   }
   HeldDataset<N> dataset_;

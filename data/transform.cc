@@ -41,7 +41,7 @@ Tensor along_channels(const PerChannel& numbers, const Tensor& x) {
   const auto channels = static_cast<int64_t>(numbers.values.size());
   if (x.rank() == 0 || x.size(0) != channels)
     throw ShapeError(text("there are numbers for ", channels, " channels, the image is ", x.shape()));
-  Shape shape = Shape(static_cast<size_t>(x.rank()), 1);
+  Shape shape = IntList::filled(static_cast<size_t>(x.rank()), 1);
   shape[0] = channels;
   return from_vector(numbers.values, shape, dtype);
 }

@@ -169,8 +169,9 @@ Collective all_to_all_of(RankInGroup self, const std::byte* data, std::byte* to,
   return out;
 }
 
-Collective barrier_of() {
+Collective barrier_of(Call call) {
   Collective out;
+  out.signature = Signature::of(call, {}, DType::f32);
   out.stages = [](int64_t, int64_t) {
     Stage stage = everything(0);
     stage.fill = [](std::byte*) {};

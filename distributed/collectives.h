@@ -21,6 +21,7 @@ Collective reduce_scatter_of(RankInGroup self, ReduceOp op, DType dtype, const s
                              int64_t count);
 /// Sets row r of `out` to row `rank` of rank r's data. A row has `bytes` bytes.
 Collective all_to_all_of(RankInGroup self, const std::byte* data, std::byte* out, int64_t bytes);
-Collective barrier_of();
+/// Ends once all ranks have called it. It has its signature: that of `call`.
+Collective barrier_of(Call call = Call::barrier);
 
 }  // namespace weft::distributed

@@ -166,9 +166,7 @@ void Communicator::leave() noexcept {
     if (std::uncaught_exceptions() > 0) give_up("it left the group with an error");
     if (failed_) return;
     finish_active();
-    Collective end = barrier_of();
-    end.signature = Signature::of(Call::leave, {}, DType::f32);
-    run(std::move(end));
+    run(barrier_of(Call::leave));
     left_ = true;
     node_->own().state.store(State::ended, std::memory_order_release);
     monitor_.reset();
@@ -269,9 +267,7 @@ std::shared_ptr<Window> Communicator::allocate(size_t bytes) {
   const size_t found = first_of_all(std::move(flags));
   if (found < windows) {
     std::shared_ptr<Window> window = node_->use_again(found);
-    Collective zeroed = barrier_of();
-    zeroed.signature = Signature::of(Call::barrier, {}, DType::f32);
-    run(std::move(zeroed));
+    run(barrier_of());  // until all ranks have zeroed it
     return window;
   }
   if (found == windows) return node_->allocate(bytes);

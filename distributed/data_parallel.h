@@ -23,6 +23,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "distributed/data_parallel/rank_random.h"
 #include "distributed/data_parallel/reducer.h"
 
 namespace weft::distributed {

@@ -61,12 +61,6 @@ Collective all_to_all_collective(const Communicator& c, const Tensor& x, const T
   return out;
 }
 
-Collective barrier_collective() {
-  Collective out = barrier_of();
-  out.signature = Signature::of(Call::barrier, {}, DType::f32);
-  return out;
-}
-
 /// Memory for a result of `shape`, which goes to x's device once it is complete.
 Tensor room_for(const Tensor& x, const Shape& shape) { return empty(shape, x.dtype()); }
 
@@ -81,7 +75,7 @@ Shape gathered_shape(const Tensor& x, int64_t size) {
 
 }  // namespace
 
-// ---- what it is ----
+// ---- the place of this process in the group ----
 
 int64_t Group::rank() const { return communicator_->rank(); }
 int64_t Group::size() const { return communicator_->size(); }
@@ -178,7 +172,7 @@ Group::Pending Group::all_to_all_async(const Tensor& x) const {
 
 Work Group::barrier_async() const {
   ErrorFrame frame("barrier_async");
-  return size() == 1 ? Work() : started(barrier_collective(), nullptr);
+  return size() == 1 ? Work() : started(barrier_of(), nullptr);
 }
 
 // ---- blocking ----
@@ -232,7 +226,7 @@ Tensor Group::all_to_all(const Tensor& x) const {
 
 void Group::barrier() const {
   ErrorFrame frame("barrier");
-  if (size() > 1) communicator_->run(barrier_collective());
+  if (size() > 1) communicator_->run(barrier_of());
 }
 
 }  // namespace weft::distributed

@@ -20,7 +20,7 @@ IntList axes_but_channels(const Tensor& x) {
 
 /// (C) as (1, C, 1, ...).
 Tensor along_channels(const Tensor& values, const Tensor& x) {
-  Shape shape(static_cast<size_t>(x.rank()), int64_t{1});
+  Shape shape = IntList::filled(static_cast<size_t>(x.rank()), 1);
   shape[1] = values.numel();
   return values.reshape(shape);
 }

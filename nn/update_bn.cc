@@ -4,11 +4,8 @@
 
 namespace weft::nn::detail {
 
-FreshStatistics::FreshStatistics(const Module& model) {
-  for (NamedModule& entry : model.modules()) {
-    modes_.emplace_back(std::move(entry.module), false);
-    Module& module = modes_.back().first;
-    modes_.back().second = module.is_training();
+FreshStatistics::FreshStatistics(const Module& model) : modes_(model) {
+  for (const auto& [name, module] : modes_.modules()) {
     // The averages of other modules are left alone, as in PyTorch.
     if (!module.state().is_batch_norm) continue;
     for (const auto& buffer : module.state().buffers) {
@@ -17,11 +14,7 @@ FreshStatistics::FreshStatistics(const Module& model) {
       if (buffer.name == "running_var") statistics.fill_(1);
     }
   }
-  if (!modes_.empty()) modes_.front().first.train();
-}
-
-FreshStatistics::~FreshStatistics() {
-  for (auto& [module, training] : modes_) module.train(training);  // parents first
+  modes_.modules().front().module.train();
 }
 
 }  // namespace weft::nn::detail

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <utility>
-#include <vector>
 
 #include "autograd/grad_mode.h"
-#include "nn/module/module.h"
+#include "nn/module/mode_scope.h"
 
 namespace weft::nn {
 namespace detail {
@@ -31,12 +30,11 @@ class PlainAverages {
 class FreshStatistics {
  public:
   explicit FreshStatistics(const Module& model);
-  ~FreshStatistics();
   FreshStatistics(const FreshStatistics&) = delete;
   FreshStatistics& operator=(const FreshStatistics&) = delete;
 
  private:
-  std::vector<std::pair<Module, bool>> modes_;
+  ModeScope modes_;
   PlainAverages plain_;
   NoGrad guard_;
 };

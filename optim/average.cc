@@ -3,22 +3,14 @@
 #include <cmath>
 
 #include "autograd/grad_mode.h"
+#include "optim/copies.h"
 #include "optim/half_precision.h"
 #include "tensor/functions/copy.h"
 
 namespace weft::optim {
 namespace {
+
 std::string key(size_t i) { return text("average.", i); }
-
-std::vector<Tensor> copies(const std::vector<Tensor>& tensors) {
-  std::vector<Tensor> out;
-  for (const Tensor& x : tensors) out.push_back(clone(x.detach()));
-  return out;
-}
-
-void copy_all(const std::vector<Tensor>& from, const std::vector<Tensor>& to) {
-  for (size_t i = 0; i < from.size(); ++i) Tensor(to[i]).copy_(from[i]);
-}
 
 }  // namespace
 

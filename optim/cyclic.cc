@@ -11,8 +11,7 @@ CyclicOptions checked(const CyclicOptions& o, const Optimizer& optimizer) {
   detail::check_groups("base_lrs", o.base_lrs, optimizer);
   detail::check_groups("max_lrs", o.max_lrs, optimizer);
   for (size_t i = 0; i < std::max({o.base_lrs.size(), o.max_lrs.size(), size_t{1}}); ++i) {
-    const double most = o.max_lrs.empty() ? o.max_lr : o.max_lrs[i],
-                 least = o.base_lrs.empty() ? o.base_lr : o.base_lrs[i];
+    const double most = detail::of_group(o.max_lr, o.max_lrs, i), least = detail::of_group(o.base_lr, o.base_lrs, i);
     detail::check_max_lr(most);
     if (!(least >= 0 && least <= most)) throw Error(text("base_lr must be in [0, max_lr = ", most, "], not ", least));
   }

@@ -7,7 +7,6 @@
 #include "autograd/grad_mode.h"
 #include "optim/half_precision.h"
 #include "tensor/functions/binary.h"
-#include "tensor/functions/reduce.h"
 
 namespace weft::optim {
 namespace {
@@ -20,10 +19,6 @@ void check(const GradScalerOptions& o, double scale) {
   if (!(o.backoff_factor > 0 && o.backoff_factor < 1))
     throw Error(text("backoff_factor must be in (0, 1), not ", o.backoff_factor));
   if (o.growth_interval < 1) throw Error(text("growth_interval must be 1 or more, not ", o.growth_interval));
-}
-
-bool all_finite(const Tensor& x) {
-  return x.numel() == 0 || std::isfinite(norm(x, std::numeric_limits<double>::infinity()).item<double>());
 }
 
 }  // namespace
@@ -58,7 +53,7 @@ bool GradScaler::unscale_gradients(Optimizer& optimizer, bool halves_stay) const
   }
   // What may need memory comes first: a failure between two divisions could not be repeated.
   const bool finite = std::all_of(parameters.begin(), parameters.end(), [](const Tensor& parameter) {
-    return !parameter.grad().defined() || all_finite(parameter.grad());
+    return !parameter.grad().defined() || std::isfinite(detail::largest(parameter.grad()));
   });
   for (const Tensor& parameter : parameters) {
     Tensor gradient = parameter.grad();

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "autograd/grad_mode.h"
+#include "optim/copies.h"
 #include "optim/line_search.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -14,12 +14,12 @@
 #include "tensor/functions/unary.h"
 
 namespace weft::optim {
+
+using detail::largest;
+
 namespace {
 
 double dot(const Tensor& a, const Tensor& b) { return sum(a * b).item<double>(); }
-double largest(const Tensor& x) {
-  return x.numel() == 0 ? 0 : norm(x, std::numeric_limits<double>::infinity()).item<double>();
-}
 
 }  // namespace
 
@@ -60,12 +60,9 @@ bool LBFGS::stops_at(const Tensor& gradient) const { return skips_nonfinite() &&
 
 /// Takes back what the step changes from now on; only the parameters are written in place.
 LBFGS::Undo LBFGS::make_undo() {
-  std::vector<Tensor> values;
-  for (const Tensor& parameter : parameters()) values.push_back(clone(parameter.detach()));
-  return [this, values, changes = gradient_changes_, taken = steps_taken_, direction = direction_,
-          gradient = previous_gradient_, length = length_, iterations = iterations_] {
-    std::vector<Tensor> all = parameters();
-    for (size_t i = 0; i < all.size(); ++i) all[i].copy_(values[i]);
+  return [this, values = copies(parameters()), changes = gradient_changes_, taken = steps_taken_,
+          direction = direction_, gradient = previous_gradient_, length = length_, iterations = iterations_] {
+    copy_all(values, parameters());
     gradient_changes_ = changes, steps_taken_ = taken, direction_ = direction, previous_gradient_ = gradient;
     length_ = length, iterations_ = iterations;
   };
@@ -106,10 +103,7 @@ void LBFGS::move(double length) {
 
 /// The gradient `length` along direction_; the parameters stay where they are.
 LBFGS::Point LBFGS::probe(const Closure& closure, const std::vector<Tensor>& origin, double length) {
-  const auto back = [&] {
-    std::vector<Tensor> all = parameters();
-    for (size_t i = 0; i < all.size(); ++i) all[i].copy_(origin[i]);
-  };
+  const auto back = [&] { copy_all(origin, parameters()); };
   try {
     move(length);
     Point point = evaluate(closure);
@@ -183,8 +177,7 @@ bool LBFGS::iterate(const Closure& closure, Point point) {
 
 /// Finds length_, and the loss and the gradient there; at most `most` evaluations beyond the first.
 LBFGS::Point LBFGS::search(const Closure& closure, const Point& start, double slope, int64_t most) {
-  std::vector<Tensor> origin;
-  for (const Tensor& parameter : parameters()) origin.push_back(clone(parameter.detach()));
+  const std::vector<Tensor> origin = copies(parameters());
   const auto at = [&](double length) {
     const Point point = probe(closure, origin, length);
     return LinePoint{length, point.loss, dot(point.gradient, direction_), point.gradient};

@@ -30,6 +30,8 @@ struct State {
 namespace detail {
 /// The number `value` of a state as a count. Error unless it is a whole number in [0, 2^53].
 int64_t count_of(std::string_view key, double value);
+/// The largest absolute value, 0 for no elements. It is finite exactly if all elements are; a sum could overflow.
+double largest(const Tensor& x);
 }  // namespace detail
 
 /// How several processes divide an optimizer's work; see distributed::shard().
@@ -236,9 +238,8 @@ class Optimizer {
   int64_t attempts_ = 0;  // steps and skipped ones, those that a GradScaler skipped too
   bool skips_nonfinite_ = false;
   Scheduled scheduled_;
-  /// for 16-bit gradients, after conversion to f32
-  double gradient_factor_ = 1;
-  Sharing sharing_;                                                        // empty: this process does all the work
+  double gradient_factor_ = 1;  // multiplies 16-bit gradients after their conversion to f32
+  Sharing sharing_;             // empty: this process does all the work
   std::shared_ptr<Optimizer*> self_ = std::make_shared<Optimizer*>(this);  // expires with the optimizer
 };
 

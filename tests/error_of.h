@@ -20,4 +20,4 @@ template <class E = Error, class F> std::string error_of(F&& f) {
 }  // namespace weft
 
 /// In a test: `text` contains `part`.
-#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+#define EXPECT_SAYS(text, part) EXPECT_PRED_FORMAT2(::testing::IsSubstring, part, text)

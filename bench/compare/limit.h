@@ -14,7 +14,7 @@ struct Work {
   double working_set = 0;
 };
 
-/// Of "mlp", "cnn", "resnet18" or "gpt" as in bench/models.h.
+/// Of "mlp", "cnn", "resnet18", "resnet18_224" or "gpt" as in bench/models.h.
 Work work_of(const std::string& model);
 
 /// What this machine does, as //bench:rates measures it: products in flop/s, copies (bytes read and written) in bytes/s

@@ -18,7 +18,7 @@ struct Outcome {
   int status = 0;  // the exit code; -1 where a signal ended it, 127 where it could not start
   std::string output = {};
   std::string errors = {};
-  double seconds = 0;  // of wall time
+  double seconds = 0;  // processor time, of user and system
   double peak_mb = 0;  // the most resident memory of it or of a process that it started
   bool ok() const { return status == 0; }
 };

@@ -120,8 +120,8 @@ void Bucket::start(const Signature& what) {
 void Bucket::start_messages() {
   NoGrad guard;
   sent_ = wire_ == Wire::exact ? flat_ : cast(flat_, bf16);
-  Collective collective = all_reduce_of(group_.rank_in_group(), ReduceOp::mean, sent_.dtype(),
-                                        static_cast<std::byte*>(internal::raw(sent_)), elements_);
+  Collective collective =
+      all_reduce_of(group_.rank_in_group(), ReduceOp::mean, sent_.dtype(), bytes_of(sent_), elements_);
   collective.signature = what_;
   collective.signature.number = number_;
   messages_ = group_.start(std::move(collective), tag_);

@@ -5,16 +5,6 @@
 #include "tensor/functions/dropout.h"
 
 namespace weft::nn {
-
-Dropout::Dropout(double p) : p_(p) {
-  ErrorFrame frame("Dropout");
-  detail::check_probability("p", p);
-  describe(text("p=", p));
-  mark_as_mode_dependent();
-}
-
-Tensor Dropout::forward(const Tensor& x) const { return is_training() && p_ > 0 ? dropout(x, p_, generator()) : x; }
-
 namespace {
 
 double checked(double p, const char* name) {
@@ -24,6 +14,13 @@ double checked(double p, const char* name) {
 }
 
 }  // namespace
+
+Dropout::Dropout(double p) : p_(checked(p, "Dropout")) {
+  describe(text("p=", p));
+  mark_as_mode_dependent();
+}
+
+Tensor Dropout::forward(const Tensor& x) const { return is_training() && p_ > 0 ? dropout(x, p_, generator()) : x; }
 
 ChannelDropout::ChannelDropout(double p, const char* name, int64_t places)
     : p_(checked(p, name)), name_(name), places_(places) {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <sstream>
 
 #include "distributed/group.h"
 #include "tests/device/simulated_device.h"
+#include "tests/error_of.h"
 #include "weft.h"
 
 namespace weft::testing {
@@ -16,15 +16,6 @@ class OnDevice : public ::testing::Test {
   OnDevice() { (void)simulated_device(); }
   const Device device = Device::extension();
 };
-
-template <class F> std::string device_error(F&& f) {
-  try {
-    f();
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-  return "no DeviceError";
-}
 
 TEST_F(OnDevice, TensorsGoThereAndComeBack) {
   const Tensor x = randn({3, 5});
@@ -73,22 +64,22 @@ TEST_F(OnDevice, ConstructorsTakeADevice) {
 
 TEST_F(OnDevice, ErrorsNameTheOpAndTheDevices) {
   const Tensor here = ones({2}), there = here.to(device);
-  EXPECT_EQ(device_error([&] { return here + there; }),
+  EXPECT_EQ(error_of<DeviceError>([&] { return here + there; }),
             "add([2] f32, [2] f32 extension:0): inputs are on cpu and extension:0; move them to one device with to()");
   EXPECT_EQ(
-      device_error([&] { (void)there.data<float>(); }),
+      error_of<DeviceError>([&] { (void)there.data<float>(); }),
       "data([2] f32 extension:0): the memory is on extension:0, where the host cannot read it; use to(Device::cpu())");
-  EXPECT_EQ(device_error([&] { return here.to(Device::extension(2)); }),
+  EXPECT_EQ(error_of<DeviceError>([&] { return here.to(Device::extension(2)); }),
             "to([2] f32): there is no device extension:2: there are 2 of that kind");
-  EXPECT_EQ(device_error([&] { return here.to(Device::cuda()); }),
+  EXPECT_EQ(error_of<DeviceError>([&] { return here.to(Device::cuda()); }),
             "to([2] f32): there is no device cuda:0: this program has no backend of that kind");
-  EXPECT_EQ(device_error([&] { return zeros({2}, f32, Device::cuda(1)); }),
+  EXPECT_EQ(error_of<DeviceError>([&] { return zeros({2}, f32, Device::cuda(1)); }),
             "zeros(): there is no device cuda:1: this program has no backend of that kind");
 }
 
 TEST_F(OnDevice, AMissingKernelIsNamed) {
   simulated_device().remove_kernel("erf");
-  EXPECT_EQ(device_error([&] { return erf(ones({2}).to(device)); }),
+  EXPECT_EQ(error_of<DeviceError>([&] { return erf(ones({2}).to(device)); }),
             "erf([2] f32 extension:0): erf has no kernel on extension:0");
 }
 

@@ -26,12 +26,6 @@ namespace {
 
 constexpr DType kDTypes[] = {f32, f64, bf16, f16, i64, i32, i16, i8, u8, boolean};
 
-std::string where(size_t sample, DType dtype) {
-  return "sample " + std::to_string(sample) + " in " + std::string(name_of(dtype));
-}
-
-bool accepts(const OpCase& op, DType dtype) { return op.dtypes.contains(dtype); }
-
 /// What `dtype` makes of a reference value: infinity where it is too large, modular where it is an integer.
 double as_held_by(double value, DType dtype) {
   if (dtype == boolean) return value != 0 ? 1 : 0;
@@ -329,7 +323,7 @@ void check_device(const OpCase& op) {
   (void)simulated_device();
   for (size_t number = 0; number < op.samples.size(); ++number) {
     const Sample& sample = op.samples[number];
-    const DType dtype = accepts(op, f32) ? f32 : accepts(op, f64) ? f64 : i64;
+    const DType dtype = accepted_dtype(op, f32);
     SCOPED_TRACE(where(number, dtype));
     const Inputs inputs = tensors_of(draw_inputs(op, number, dtype), sample, dtype);
     const Subset subset = is_differentiable(op, sample) && is_floating(dtype) ? all_differentiable(sample) : 0;
@@ -342,7 +336,7 @@ void check_device(const OpCase& op) {
 }
 
 void check_undefined(const OpCase& op) {
-  const DType dtype = accepts(op, f32) ? f32 : accepts(op, f64) ? f64 : i64;
+  const DType dtype = accepted_dtype(op, f32);
   for (size_t number = 0; number < op.samples.size(); ++number) {
     const Sample& sample = op.samples[number];
     const auto call_without = [&](auto is_left_out) {
@@ -372,7 +366,7 @@ void check_error(const ErrorCase& error) {
 }
 
 void run_all(const OpCase& op) {
-  const DType dtype = accepts(op, f64) ? f64 : accepts(op, f32) ? f32 : i64;
+  const DType dtype = accepted_dtype(op, f64);
   for (size_t number = 0; number < op.samples.size(); ++number) {
     const Sample& sample = op.samples[number];
     const Subset subset = is_differentiable(op, sample) && is_floating(dtype) ? all_differentiable(sample) : 0;

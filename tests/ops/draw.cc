@@ -126,7 +126,7 @@ std::vector<Interval> padded_box(const Shape& shape) {
 
 /// Strides that step over memory in the order of `axes`, the last one fastest; `gap` more elements per axis.
 Strides strides_in_order(const Shape& shape, const std::vector<size_t>& axes, int64_t gap) {
-  Strides strides(shape.size(), 0);
+  Strides strides = IntList::filled(shape.size(), 0);
   int64_t step = 1;
   for (size_t i = axes.size(); i-- > 0;) {
     strides[axes[i]] = step;

@@ -1,6 +1,5 @@
 // Cases of what is drawn from distributions, of generators, windows and logspace.
 #include <cmath>
-#include <numbers>
 
 #include "tensor/core/random.h"
 #include "tensor/functions/binary.h"

@@ -66,7 +66,7 @@ void check_halves(const OpCase& op) {
   for (const DType dtype : {bf16, f16})
     for (size_t sample = 0; sample < op.samples.size() && op.dtypes.contains(dtype); ++sample) {
       if (dtype == bf16 && !op.has_bf16_gradients) continue;
-      SCOPED_TRACE("sample " + std::to_string(sample) + " in " + std::string(name_of(dtype)));
+      SCOPED_TRACE(where(sample, dtype));
       check_sample(op, sample, dtype);
       if (::testing::Test::HasFailure()) return;
     }

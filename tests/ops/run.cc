@@ -26,8 +26,17 @@ Tensor weights_like(const Tensor& output, size_t number) {
 
 }  // namespace
 
-Arrays draw_inputs(const OpCase& op, size_t sample, DType dtype) {
-  Draw from(op.name, sample);
+DType accepted_dtype(const OpCase& op, DType first) {
+  const DType second = first == f32 ? f64 : f32;
+  return accepts(op, first) ? first : accepts(op, second) ? second : i64;
+}
+
+std::string where(size_t sample, DType dtype) {
+  return "sample " + std::to_string(sample) + " in " + std::string(name_of(dtype));
+}
+
+Arrays draw_inputs(const OpCase& op, size_t sample, DType dtype, size_t number) {
+  Draw from(op.name, sample + 7919 * number);
   Arrays values;
   for (const InputSpec& spec : op.samples[sample]) values.push_back(draw(spec, dtype, from));
   return values;

@@ -8,8 +8,14 @@ namespace weft::testing {
 /// Which inputs require a gradient, one bit each.
 using Subset = uint32_t;
 
-/// The values of a sample's inputs in `dtype`.
-Arrays draw_inputs(const OpCase& op, size_t sample, DType dtype);
+inline bool accepts(const OpCase& op, DType dtype) { return op.dtypes.contains(dtype); }
+/// `first`, which is f32 or f64, if the case accepts it, else the other of the two if it accepts that, else i64.
+DType accepted_dtype(const OpCase& op, DType first);
+/// "sample 2 in f32", for messages.
+std::string where(size_t sample, DType dtype);
+
+/// The values of a sample's inputs in `dtype`; other ones for each `number`.
+Arrays draw_inputs(const OpCase& op, size_t sample, DType dtype, size_t number = 0);
 /// The dtype of one input when the case is checked in `dtype`.
 inline DType dtype_of_input(const InputSpec& spec, DType dtype) { return spec.dtype.value_or(dtype); }
 /// Tensors of the values, contiguous.

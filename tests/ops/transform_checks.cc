@@ -20,14 +20,9 @@ namespace {
 
 constexpr size_t kSamples = 3;
 
-bool takes(const OpCase& op, DType dtype) { return op.dtypes.contains(dtype); }
-
-/// Draw number `which` of a sample; 0 is the one that other checks use.
+/// Inputs number `which` of a sample; 0 are those that other checks use.
 Inputs drawn(const OpCase& op, size_t sample, DType dtype, size_t which) {
-  Draw from(op.name, sample + 7919 * which);
-  Arrays values;
-  for (const InputSpec& spec : op.samples[sample]) values.push_back(draw(spec, dtype, from));
-  return tensors_of(values, op.samples[sample], dtype);
+  return tensors_of(draw_inputs(op, sample, dtype, which), op.samples[sample], dtype);
 }
 
 /// Whether an input has a batch axis, one bit each.
@@ -211,7 +206,7 @@ std::vector<Tensor> directions(const std::vector<Tensor>& like, double phase) {
 }  // namespace
 
 void check_vmap(const OpCase& op) {
-  const DType dtype = takes(op, f64) ? f64 : takes(op, f32) ? f32 : i64;
+  const DType dtype = accepted_dtype(op, f64);
   for (size_t sample = 0; sample < op.samples.size(); ++sample)
     for (Mask mask : masks_of(op.samples[sample])) {
       SCOPED_TRACE("sample " + std::to_string(sample) + ", inputs " + std::to_string(mask));
@@ -245,7 +240,7 @@ void check_tangent(const OpCase& op, size_t sample) {
 }  // namespace
 
 void check_jvp(const OpCase& op) {
-  for (size_t sample = 0; sample < op.samples.size() && takes(op, f64); ++sample) {
+  for (size_t sample = 0; sample < op.samples.size() && accepts(op, f64); ++sample) {
     SCOPED_TRACE("sample " + std::to_string(sample));
     if (is_differentiable(op, op.samples[sample])) check_tangent(op, sample);
     if (::testing::Test::HasFailure()) return;

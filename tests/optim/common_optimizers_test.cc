@@ -2,8 +2,6 @@
 // tests/golden/common_optimizers.py makes the values. Others: trajectory_test.cc and schedule_test.cc.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "optim/optim.h"
 #include "tests/optim/common_optimizer_values.h"
 #include "tests/optim/problem.h"

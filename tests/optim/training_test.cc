@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "autograd/grad_mode.h"
 #include "nn/nn.h"
@@ -161,7 +160,7 @@ TEST(Resume, IsExact) {
 TEST(Resume, NeedsEveryStateOfAdafactor) {
   const Tensor matrix = parameter(ones({2, 3})), vector = parameter(ones({3}));
   Adafactor optimizer({matrix, vector}, {.lr = 0.1});
-  for (Tensor w : {matrix, vector}) w.set_grad(ones(w.shape(), w.dtype()));
+  for (const Tensor& w : {matrix, vector}) w.set_grad(ones(w.shape(), w.dtype()));
   optimizer.step();
   const State whole = optimizer.state_dict();
   for (const auto& [name, tensor] : whole.tensors) {

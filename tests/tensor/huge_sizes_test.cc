@@ -110,7 +110,7 @@ TEST(HugeSizes, OfAnImageAreRefusedWhereItIsCopied) {
 TEST(HugeSizes, AreRefusedBeforeAnythingIsCounted) {
   const Tensor eight = ones({1, 1, 1, 1, 1, 1, 1, 1}), line = ones({1, 1, 4});
   const int64_t most = INT64_MAX, large = int64_t{1} << 60;
-  const IntList counts(8, 1);
+  const IntList counts = IntList::filled(8, 1);
   IntList one_axis = counts;
   one_axis[3] = large;
   const std::vector<std::pair<const char*, std::function<void()>>> calls = {
@@ -127,7 +127,7 @@ TEST(HugeSizes, AreRefusedBeforeAnythingIsCounted) {
          repeat_interleave(ones({2}), tensor({most, most}));
        }},
       {"repeat of eight axes", [&] { repeat(eight, one_axis); }},
-      {"repeat of eight large axes", [&] { repeat(eight, IntList(8, large)); }},
+      {"repeat of eight large axes", [&] { repeat(eight, IntList::filled(8, large)); }},
       {"histogram", [&] { histogram(ones({2}), most); }},
       {"histc", [&] { histc(ones({2}), most); }},
       {"tensor_split", [&] { tensor_split(ones({2}), most); }},

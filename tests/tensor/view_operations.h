@@ -32,7 +32,7 @@ class ViewRandom {
     for (int64_t i = 0; i < count; ++i) out.insert(out.begin() + in(0, i), i);
     return out;
   }
-  /// ViewRandom sizes with that product.
+  /// Random sizes with that product.
   oracle::List factors(int64_t product) {
     oracle::List out;
     while (product > 1 && out.size() < 5) {

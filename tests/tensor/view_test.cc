@@ -98,8 +98,8 @@ TEST(ViewTest, S15IsValidNeedsTheRank) {
 }
 
 TEST(ViewTest, AtMostEightAxes) {
-  Shape nine(9, 1);
-  Shape eight(8, 1);
+  Shape nine = IntList::filled(9, 1);
+  Shape eight = IntList::filled(8, 1);
   View view = View::contiguous(eight);
   EXPECT_THROW(View::contiguous(nine), ShapeError);
   EXPECT_THROW(View::create(nine, nine), ShapeError);
