@@ -1,7 +1,7 @@
 // backward() and grad(): which arguments they accept, and how they set up a Run (run.h).
 #include "autograd/backward.h"
 
-#include <map>
+#include <algorithm>
 #include <unordered_set>
 
 #include "autograd/run.h"
@@ -13,23 +13,16 @@ namespace weft {
 namespace autograd {
 namespace {
 
-/// The nodes from which a path leads to one of `targets`, targets included.
+/// The nodes from which a path leads to one of `targets`, targets included. A path leads from newer to older nodes, so
+/// what is older than all targets is not visited: many short grad() on one long graph cost what they run through.
 std::unordered_set<const Node*> nodes_leading_to(const std::vector<Edge>& roots,
                                                  const std::unordered_set<const Node*>& targets) {
-  std::map<uint64_t, const Node*> reachable;  // oldest first: inputs come before what uses them
-  std::vector<const Node*> stack;
-  auto visit = [&](const Node* node) {
-    if (reachable.try_emplace(node->sequence(), node).second) stack.push_back(node);
-  };
-  for (const Edge& root : roots) visit(root.node.get());
-  while (!stack.empty()) {
-    const Node* node = stack.back();
-    stack.pop_back();
-    for (const Edge& edge : node->edges())
-      if (edge.node) visit(edge.node.get());
-  }
+  std::vector<const Node*> newest;
+  for (const Edge& root : roots) newest.push_back(root.node.get());
+  uint64_t oldest = ~uint64_t{0};
+  for (const Node* target : targets) oldest = std::min(oldest, target->sequence());
   std::unordered_set<const Node*> needed;
-  for (const auto& [sequence, node] : reachable) {
+  for (const auto& [sequence, node] : nodes_behind(newest, oldest)) {
     bool leads = targets.contains(node);
     for (const Edge& edge : node->edges()) leads = leads || (edge.node && needed.contains(edge.node.get()));
     if (leads) needed.insert(node);

@@ -59,6 +59,22 @@ Edge edge_of(const Tensor& x) {
   return {NodePtr::share(node_of(x)), internal::body(x).output_index};
 }
 
+std::map<uint64_t, const Node*> nodes_behind(const std::vector<const Node*>& roots, uint64_t oldest) {
+  std::map<uint64_t, const Node*> nodes;
+  std::vector<const Node*> waiting;
+  const auto visit = [&](const Node* node) {
+    if (node->sequence() >= oldest && nodes.try_emplace(node->sequence(), node).second) waiting.push_back(node);
+  };
+  for (const Node* root : roots) visit(root);
+  while (!waiting.empty()) {
+    const Node* node = waiting.back();
+    waiting.pop_back();
+    for (const Edge& edge : node->edges())
+      if (edge.node) visit(edge.node.get());
+  }
+  return nodes;
+}
+
 Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index) {
   if (saved.packed) return with_history(saved.packed->unpack(saved.view.shape(), saved.dtype), edge);
   const bool written_since = saved.storage->version() != saved.version;
@@ -73,9 +89,10 @@ Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::st
 Tensor Node::through_hooks(int index, Tensor gradient) const {
   if (!hooks_ || !gradient.defined()) return gradient;
   const NodeFrame frame("a hook of", *this);
-  const std::vector<Hook> hooks = *hooks_;  // a hook may take hooks off
+  std::vector<Hook> hooks;  // a copy: a hook may take hooks off
+  for (const auto& [number, hook] : *hooks_)
+    if (hook.index == index) hooks.push_back(hook);
   for (const Hook& hook : hooks) {
-    if (hook.index != index) continue;
     // A hook may write to what it is given: it gets memory that no other branch, no seed and no earlier hook holds.
     const bool writable =
         holds_alone(gradient) && !gradient.layout().overlaps_itself() && !gradient.layout().has_mask();
@@ -102,14 +119,14 @@ void Node::backward(int index, const Tensor& seed, const BackwardOptions& option
 
 int Node::add_hook(int index, GradientHook hook) {
   static std::atomic<int> next_number{1};
-  if (!hooks_) hooks_ = std::make_unique<std::vector<Hook>>();
+  if (!hooks_) hooks_ = std::make_unique<std::map<int, Hook>>();
   const int number = next_number.fetch_add(1, std::memory_order_relaxed);
-  hooks_->push_back({index, number, std::make_shared<const GradientHook>(std::move(hook))});
+  hooks_->emplace(number, Hook{index, std::make_shared<const GradientHook>(std::move(hook))});
   return number;
 }
 
 void Node::remove_hook(int number) {
-  if (hooks_) std::erase_if(*hooks_, [&](const Hook& hook) { return hook.number == number; });
+  if (hooks_) hooks_->erase(number);
 }
 
 Tensor Node::gradient() const { throw_not_a_leaf(name()); }

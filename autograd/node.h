@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -125,7 +126,6 @@ class Node : public Provenance {
  private:
   struct Hook {
     int index;
-    int number;
     std::shared_ptr<const GradientHook> function;  // shared by copies of the list: a hook may have state
   };
   void dispose() noexcept override;
@@ -133,7 +133,7 @@ class Node : public Provenance {
   uint64_t sequence_;
   Node* next_waiting_ = nullptr;                 // in the list of dispose()
   mutable std::atomic<uint64_t> visited_by_{0};  // the last run that visited the node
-  std::unique_ptr<std::vector<Hook>> hooks_;
+  std::unique_ptr<std::map<int, Hook>> hooks_;   // by number: in the order in which they were added
 };
 
 /// Whether `x` may be overwritten: it is the only handle of its memory, and the memory is not borrowed (Tensor::wrap).
@@ -149,6 +149,9 @@ inline bool refers_to_leaf(const Edge& edge) {
 }
 /// The edge to the node that receives the gradient of `x`; its node is null if x needs no gradient.
 Edge edge_of(const Tensor& x);
+/// `roots` and all nodes behind them by sequence number: inputs come before what uses them. Nodes older than number
+/// `oldest` are left out.
+std::map<uint64_t, const Node*> nodes_behind(const std::vector<const Node*>& roots, uint64_t oldest = 0);
 /// A tensor on the saved memory with the history of `edge`. GradientError, naming `op`, if the memory was written to
 /// after it was saved.
 Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "autograd/grad_mode.h"
+#include "distributed/broadcast_all.h"
 #include "distributed/data_parallel/same.h"
 #include "distributed/texts.h"
 #include "optim/lbfgs.h"
@@ -69,7 +70,7 @@ std::vector<Tensor> read_lines(const std::string& lines, optim::State& state) {
     }
     int dtype = 0, axes = 0;
     in >> dtype >> axes;
-    Shape shape(static_cast<size_t>(axes), int64_t{0});
+    Shape shape = IntList::filled(static_cast<size_t>(axes), 0);
     for (int64_t& n : shape) in >> n;
     const std::string key = read_key(in);
     if (!state.tensors.contains(key)) state.tensors[key] = empty(shape, static_cast<DType>(dtype));
@@ -93,13 +94,18 @@ void shard(optim::Optimizer& optimizer, const Group& group) {
   for (const int64_t owner : owners) sharing.mine.push_back(owner == group.rank());
   sharing.after_step = [=] {
     NoGrad guard;
-    for (size_t i = 0; i < parameters.size(); ++i) group.broadcast(parameters[i], owners[i]);
+    broadcast_all(group, parameters, owners);
   };
   sharing.complete = [=](optim::State& state) {
     NoGrad guard;
     const auto texts = gather_texts(group, lines_of(state));
-    for (size_t owner = 0; owner < texts.size(); ++owner)
-      for (const Tensor& tensor : read_lines(texts[owner], state)) group.broadcast(tensor, static_cast<int64_t>(owner));
+    std::vector<Tensor> tensors;
+    std::vector<int64_t> roots;
+    for (size_t owner = 0; owner < texts.size(); ++owner) {
+      for (Tensor& tensor : read_lines(texts[owner], state)) tensors.push_back(std::move(tensor));
+      roots.resize(tensors.size(), static_cast<int64_t>(owner));
+    }
+    broadcast_all(group, tensors, roots);
   };
   optimizer.share(std::move(sharing));
 }

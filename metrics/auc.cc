@@ -23,11 +23,18 @@ double Auc::value() const {
   if (scores_.empty()) return std::numeric_limits<double>::quiet_NaN();
   const Tensor scores = cat(scores_), labels = cat(labels_);
   const auto positive = sum(labels).item<double>(), negative = static_cast<double>(labels.numel()) - positive;
+  const auto [sorted, order] = sort(scores);
+  const Tensor ordered = index_select(labels, 0, order);
+  const auto* const score = sorted.data<double>();
+  const auto* const label = ordered.data<int64_t>();
   // The mean rank of each score among all, ties sharing theirs: half of how many lie below and how many not above.
-  const Tensor sorted = sort(scores).values;
-  const Tensor twice_rank = searchsorted(sorted, scores) + searchsorted(sorted, scores, true);
-  const double ranks = sum(twice_rank * labels).item<double>() / 2;
-  return (ranks - positive * positive / 2) / (positive * negative);
+  int64_t twice_ranks = 0;  // of the positive ones
+  for (int64_t below = 0, end = 0; below < sorted.numel(); below = end) {
+    int64_t positives = 0;
+    for (; end < sorted.numel() && score[end] == score[below]; ++end) positives += label[end];
+    twice_ranks += positives * (below + end);
+  }
+  return (static_cast<double>(twice_ranks) / 2 - positive * positive / 2) / (positive * negative);
 }
 
 int64_t Auc::count() const {

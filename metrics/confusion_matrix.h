@@ -15,16 +15,12 @@ struct ClassOptions {
   int64_t ignore_index = kIgnoreIndex;  // pairs with this label are ignored
 };
 
-/// Counts of (label, prediction).
-class ConfusionMatrix {
+/// What is computed from how often each class is a label, a prediction, and both.
+class ClassCounts {
  public:
-  /// Error if classes < 1.
-  explicit ConfusionMatrix(int64_t classes, const ClassOptions& options = {});
   /// Adds a batch: scores (n, classes, ...) or predicted classes (n, ...), and labels (n, ...). IndexError for a class
   /// out of range.
   void update(const Tensor& predictions, const Tensor& labels);
-  /// The counts as i64 (classes, classes): rows are labels, columns are predictions.
-  Tensor matrix() const { return matrix_.clone(); }
   int64_t count() const;
   void reset();
 
@@ -40,26 +36,47 @@ class ConfusionMatrix {
   Tensor recall_of_classes() const;
   Tensor f1_of_classes() const;
 
+ protected:
+  enum class Kept { totals, matrix };
+  /// Error if classes < 1.
+  ClassCounts(int64_t classes, const ClassOptions& options, Kept kept);
+  const Tensor& counts() const { return counts_; }
+
  private:
+  Tensor hits() const;
+  Tensor predicted() const;
+  Tensor labeled() const;
   double averaged(const Tensor& of_classes) const;
   ClassOptions options_;
-  Tensor matrix_;
+  int64_t classes_;
+  Kept kept_;
+  Tensor counts_;  // i64: the matrix; or labels, predictions and hits of each class, and the number of misses
 };
 
-/// A confusion matrix whose value() is one of these numbers.
-class Precision : public ConfusionMatrix {
+/// Counts of (label, prediction).
+class ConfusionMatrix : public ClassCounts {
  public:
-  using ConfusionMatrix::ConfusionMatrix;
+  /// Error if classes < 1.
+  explicit ConfusionMatrix(int64_t classes, const ClassOptions& options = {})
+      : ClassCounts(classes, options, Kept::matrix) {}
+  /// The counts as i64 (classes, classes): rows are labels, columns are predictions.
+  Tensor matrix() const { return counts().clone(); }
+};
+
+/// Metrics whose value() is one of these numbers. Their memory is in proportion to the number of classes.
+class Precision : public ClassCounts {
+ public:
+  explicit Precision(int64_t classes, const ClassOptions& options = {}) : ClassCounts(classes, options, Kept::totals) {}
   double value() const { return precision(); }
 };
-class Recall : public ConfusionMatrix {
+class Recall : public ClassCounts {
  public:
-  using ConfusionMatrix::ConfusionMatrix;
+  explicit Recall(int64_t classes, const ClassOptions& options = {}) : ClassCounts(classes, options, Kept::totals) {}
   double value() const { return recall(); }
 };
-class F1 : public ConfusionMatrix {
+class F1 : public ClassCounts {
  public:
-  using ConfusionMatrix::ConfusionMatrix;
+  explicit F1(int64_t classes, const ClassOptions& options = {}) : ClassCounts(classes, options, Kept::totals) {}
   double value() const { return f1(); }
 };
 

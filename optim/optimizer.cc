@@ -22,6 +22,10 @@ template <class F> void Optimizer::each_slot(const F& visit) const {
     for (const Slot& slot : group) visit(slot);
 }
 
+double detail::largest(const Tensor& x) {
+  return x.numel() == 0 ? 0 : norm(x, std::numeric_limits<double>::infinity()).item<double>();
+}
+
 Optimizer& OptimizerHandle::get(const char* who) const {
   const std::shared_ptr<Optimizer*> self = self_.lock();
   if (self == nullptr) throw Error(text(who, ": its optimizer is gone; the optimizer must live as long as it is used"));
@@ -34,7 +38,7 @@ void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
   ErrorFrame frame(name_);
   if (!sharing_.mine.empty()) throw Error("its work is shared: add groups first, then share() or distributed::shard()");
   std::vector<Slot> group;
-  size_t number = this->parameters().size();
+  size_t number = known_.bodies.size();
   Known added;
   const auto is_taken = [&](const std::string& key) { return known_.keys.contains(key) || added.keys.contains(key); };
   for (const Tensor& parameter : parameters) {
@@ -155,9 +159,7 @@ bool Optimizer::is_finite() const {
   bool finite = true;
   each_slot([&](const Slot& slot) {
     const Tensor gradient = slot.parameter.grad();
-    if (!finite || !gradient.defined() || gradient.numel() == 0) return;
-    // The largest size: a sum could overflow.
-    finite = std::isfinite(norm(gradient, std::numeric_limits<double>::infinity()).item<double>());
+    if (finite && gradient.defined()) finite = std::isfinite(detail::largest(gradient));
   });
   return finite;
 }

@@ -4,10 +4,9 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_buffer.h"
-#include "data/sampler.h"
+#include "distributed/broadcast_all.h"
 #include "distributed/data_parallel/bucket.h"
 #include "distributed/data_parallel/same.h"
-#include "tensor/core/shape.h"
 
 namespace weft::distributed {
 
@@ -48,8 +47,10 @@ void Reducer::check_same(const nn::Module& model, const DataParallelOptions& opt
 
 void Reducer::copy_from_first(const nn::Module& model) {
   NoGrad guard;
-  for (const nn::NamedTensor& p : model.named_parameters()) group_.broadcast(p.tensor, 0);
-  for (const nn::NamedTensor& b : model.buffers()) group_.broadcast(b.tensor, 0);
+  std::vector<Tensor> tensors;
+  for (const nn::NamedTensor& p : model.named_parameters()) tensors.push_back(p.tensor);
+  for (const nn::NamedTensor& b : model.buffers()) tensors.push_back(b.tensor);
+  broadcast_all(group_, tensors, std::vector<int64_t>(tensors.size(), 0));
 }
 
 void Reducer::fill_buckets(const nn::Module& model, const DataParallelOptions& options) {
@@ -160,29 +161,5 @@ void Reducer::finish() {
   ++backwards_;
   running_ = false;
 }
-
-// ---- random numbers ----
-
-namespace {
-
-/// The next samples * size keys, a block each; that of the rank's first sample.
-RandomKey first_key(int64_t rank, int64_t size, int64_t samples) {
-  samples = std::max<int64_t>(samples, 1);  // a batch of none has a key too
-  RandomKey key = next_random_key(checked_multiply(2 * size, samples));
-  key.offset += static_cast<uint64_t>(rank * samples);
-  return key;
-}
-
-}  // namespace
-
-RankRandomScope::RankRandomScope(int64_t rank, int64_t size, int64_t samples)
-    : RankRandomScope(first_key(rank, size, samples), samples) {}
-
-RankRandomScope::RankRandomScope(RandomKey first, int64_t samples)
-    : dropout_(first.seed, first.offset, samples), after_(random_state()) {
-  set_random_state(data::split_key(first, 0));
-}
-
-RankRandomScope::~RankRandomScope() { set_random_state(after_); }
 
 }  // namespace weft::distributed

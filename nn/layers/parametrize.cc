@@ -1,6 +1,5 @@
 #include "nn/layers/parametrize.h"
 
-#include <algorithm>
 #include <mutex>
 
 #include "autograd/grad_mode.h"
@@ -48,20 +47,20 @@ namespace detail {
 
 Parametrization::Parametrization(Module& module, const std::string& name, const char* kind) {
   Module::State& state = module.state();
-  const auto found = std::find_if(state.parameters.begin(), state.parameters.end(),
-                                  [&](const NamedTensor& parameter) { return parameter.name == name; });
-  if (found == state.parameters.end())
+  const size_t found = state.parameters.find(name);
+  if (found == state.parameters.size())
     throw Error(text(module.type_name(), " has no parameter `", name, "` of its own"));
-  initial_ = found->tensor.detach().clone();
-  found->tensor.requires_grad_(false);
-  state.buffers.push_back({name, found->tensor, false, true});
+  const Tensor weight = state.parameters[found].tensor;
+  initial_ = weight.detach().clone();
+  weight.requires_grad_(false);
+  state.buffers.push_back({name, weight, false, true});
   state.parameters.erase(found);
   state.type.clear();  // it is another class now
   state.computes_weight = true;
-  const auto all = std::find_if(state.children.begin(), state.children.end(),
-                                [](const Module::State::Child& child) { return child.name == "parametrizations"; });
-  Module parts = all == state.children.end() ? Module() : Module(all->state);
-  if (all == state.children.end()) {
+  const size_t all = state.children.find("parametrizations");
+  const bool is_first = all == state.children.size();
+  Module parts = is_first ? Module() : Module(state.children[all].state);
+  if (is_first) {
     module.adopt("parametrizations", parts, typeid(Module));
     parts.state().type = "ModuleDict";
   }

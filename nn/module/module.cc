@@ -48,12 +48,16 @@ bool may_be_registered_more_than(int64_t times, const Tensor& parameter) {
   return leaf == nullptr || leaf->registrations() > times;
 }
 
-/// Gives the leaves in `from` that `seen` does not hold their full names, and adds them to it.
-template <class State> void name_leaves(State& from, Bodies& seen) {
-  from.walk([&](const std::string&, State& state) {
-    for (NamedTensor& parameter : state.parameters)
-      if (seen.insert(&internal::body(parameter.tensor)).second) parameter.tensor.set_name(state.path + parameter.name);
-  });
+/// The module below `root` that holds the parameter or buffer `name`, and its name there; null if there is none.
+std::pair<const Module::State*, std::string> holder_of(const Module::State& root, const std::string& name) {
+  const Module::State* at = &root;
+  size_t start = 0;
+  for (size_t dot = 0; (dot = name.find('.', start)) != std::string::npos; start = dot + 1) {
+    const size_t child = at->children.find(name.substr(start, dot - start));
+    if (child == at->children.size()) return {};
+    at = at->children[child].state.get();
+  }
+  return {at, name.substr(start)};
 }
 
 }  // namespace
@@ -105,11 +109,8 @@ void Module::check_name(const std::string& name) const {
   const State& self = state();
   if (name.empty()) throw Error("a parameter, buffer or module needs a name");
   if (name.find('.') != std::string::npos) throw Error(text("the name `", name, "` must not hold a '.'"));
-  bool taken = false;
-  for (const NamedTensor& parameter : self.parameters) taken |= parameter.name == name;
-  for (const State::Buffer& buffer : self.buffers) taken |= buffer.name == name;
-  for (const State::Child& child : self.children) taken |= child.name == name;
-  if (taken) throw Error(text("the name `", name, "` is taken in this ", type_name()));
+  if (self.parameters.contains(name) || self.buffers.contains(name) || self.children.contains(name))
+    throw Error(text("the name `", name, "` is taken in this ", type_name()));
 }
 
 namespace {
@@ -124,10 +125,10 @@ void check_whole(const std::string& name, bool is_slice, const std::type_info& t
 }  // namespace
 
 void Module::check_child(const std::string& name, State& child) const {
-  const State& self = state();
-  child.walk([&](const std::string&, State& below) {
-    if (&below == &self) throw Error(text("the module for `", name, "` holds this one"));
-  });
+  // What holds this module has children and is above it.
+  std::shared_ptr<State> above = state_;
+  while (above && above.get() != &child && !child.children.empty()) above = above->parent.lock();
+  if (above.get() == &child) throw Error(text("the module for `", name, "` holds this one"));
 }
 
 void Module::adopt(const std::string& name, Module& module, const std::type_info& type, bool computes_weight) {
@@ -138,7 +139,7 @@ void Module::adopt(const std::string& name, Module& module, const std::type_info
   check_whole(name, child.computes_weight && !computes_weight, type);
   check_child(name, child);
   State::Child entry = {name, module.state_};
-  detail::make_room(state().children);
+  state().children.make_room(name);
   link(name, child, type);
   state().children.push_back(std::move(entry));
 }
@@ -161,9 +162,17 @@ void Module::link(const std::string& name, State& child, const std::type_info& t
     });
   }
   child.type = class_name(type);
-  const std::string path = self.path + name + ".";
-  child.walk([&](const std::string& prefix, State& below) { below.path = path + prefix; });
-  name_leaves(child, seen);
+  std::string full;
+  child.walk(
+      [&](const std::string& path, State& below) {
+        below.path = path;
+        for (NamedTensor& parameter : below.parameters) {
+          const bool is_shared = may_be_registered_more_than(1, parameter.tensor);
+          if (is_shared && !seen.insert(&internal::body(parameter.tensor)).second) continue;
+          parameter.tensor.set_name(full.assign(path).append(parameter.name));
+        }
+      },
+      self.path + name + ".");
   child.adopted = true;  // after all that may fail, so that it can be tried again
   child.parent = state_;
 }
@@ -265,6 +274,12 @@ std::vector<Tensor> Module::parameters() const {
   return out;
 }
 
+StateDict Module::parameter_dict() const {
+  StateDict out;
+  for (NamedTensor& parameter : named_parameters()) out.emplace(std::move(parameter.name), std::move(parameter.tensor));
+  return out;
+}
+
 std::vector<NamedTensor> Module::buffers() const {
   std::vector<NamedTensor> out;
   state().walk([&](const std::string& prefix, const State& below) {
@@ -275,19 +290,19 @@ std::vector<NamedTensor> Module::buffers() const {
 }
 
 Tensor Module::get_parameter(const std::string& name) const {
-  Tensor found;
-  state().walk([&](const std::string& prefix, const State& below) {
-    for (const NamedTensor& parameter : below.parameters)
-      if (prefix + parameter.name == name) found = parameter.tensor;
-  });
-  if (!found.defined()) throw Error(text(type_name(), " has no parameter `", name, "`"));
-  return found;
+  const auto [holder, own] = holder_of(state(), name);
+  const size_t at = holder == nullptr ? 0 : holder->parameters.find(own);
+  if (holder == nullptr || at == holder->parameters.size())
+    throw Error(text(type_name(), " has no parameter `", name, "`"));
+  return holder->parameters[at].tensor;
 }
 
 Tensor Module::get_buffer(const std::string& name) const {
-  for (const NamedTensor& buffer : buffers())
-    if (buffer.name == name) return buffer.tensor;
-  throw Error(text(type_name(), " has no buffer `", name, "`"));
+  const auto [holder, own] = holder_of(state(), name);
+  const size_t at = holder == nullptr ? 0 : holder->buffers.find(own);
+  if (holder == nullptr || at == holder->buffers.size() || holder->buffers[at].computed)
+    throw Error(text(type_name(), " has no buffer `", name, "`"));
+  return holder->buffers[at].tensor;
 }
 
 int64_t Module::parameter_count() const {
@@ -301,7 +316,9 @@ int64_t Module::parameter_count() const {
 void Module::apply(const std::function<void(Module&)>& change) {
   (void)type_name();
   if (!change) throw Error("apply: the function is empty");
-  for (const State::Child& child : std::vector<State::Child>(state().children)) Module(child.state).apply(change);
+  const auto& children = state().children;
+  for (const State::Child& child : std::vector<State::Child>(children.begin(), children.end()))
+    Module(child.state).apply(change);
   change(*this);
 }
 

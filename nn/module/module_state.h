@@ -2,11 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nn/module/module.h"
+#include "nn/module/named_list.h"
 
 namespace weft::nn {
 
@@ -26,12 +29,11 @@ struct Module::State {
   std::string path;     // prefix of names in this module, such as `first.conv.`; empty at the root
   std::string options;  // as they are printed
   struct Hook {
-    int number;
     ForwardPreHook before;  // only one of the two is set
     ForwardHook after;
   };
-  using Hooks = std::vector<std::shared_ptr<const Hook>>;  // shared by copies of the list: a hook may have state
-  Hooks hooks;
+  // By number, in the order in which they were added. Shared by copies of the list: a hook may have state.
+  std::map<int, std::shared_ptr<const Hook>> hooks;
   int hooks_made = 0;
   Generator* generator = nullptr;  // null: the default generator
   bool adopted = false;
@@ -42,17 +44,26 @@ struct Module::State {
   bool depends_on_mode = false;         // though it has no parameters
   std::atomic<bool> is_checked{false};  // by warn_of_member()
   bool training = true;
-  std::vector<NamedTensor> parameters;
-  std::vector<Buffer> buffers;
-  std::vector<Child> children;
+  detail::NamedList<NamedTensor> parameters;
+  detail::NamedList<Buffer> buffers;
+  detail::NamedList<Child> children;
 
   ~State() { detail::forward_hooks -= static_cast<int>(hooks.size()); }
 
   /// Calls visit(prefix, state) for this module and all its descendants, parents first. `prefix` is "" or ends in a
-  /// dot.
-  template <class F> void walk(const F& visit, const std::string& prefix = "") {
-    visit(prefix, *this);
-    for (const Child& child : children) child.state->walk(visit, prefix + child.name + ".");
+  /// dot; it begins with `start`.
+  template <class F> void walk(const F& visit, std::string start = "") { walk_from(visit, start); }
+
+ private:
+  /// `prefix` is the same when it returns: one string serves all modules.
+  template <class F> void walk_from(const F& visit, std::string& prefix) {
+    visit(std::as_const(prefix), *this);
+    const size_t length = prefix.size();
+    for (const Child& child : children) {
+      prefix.append(child.name).push_back('.');
+      child.state->walk_from(visit, prefix);
+      prefix.resize(length);
+    }
   }
 };
 

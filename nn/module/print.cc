@@ -6,22 +6,30 @@
 namespace weft::nn {
 namespace {
 
-std::string indented(const std::string& lines) {
-  std::string out;
-  for (const char c : lines) out += c == '\n' ? std::string("\n  ") : std::string(1, c);
-  return out;
+/// Appends `lines`; those after the first begin with `line`, a line feed and an indent.
+void append(std::string& out, const std::string& lines, const std::string& line) {
+  for (const char c : lines) c == '\n' ? out += line : out += c;
 }
 
 }  // namespace
 
 std::string Module::to_string() const {
-  const State& self = state();
-  if (self.children.empty()) return type_name() + "(" + self.options + ")";
-  std::string out = type_name() + "(\n";
-  if (!self.options.empty()) out += "  " + self.options + "\n";
-  for (const State::Child& child : self.children)
-    out += "  (" + child.name + "): " + indented(Module(child.state).to_string()) + "\n";
-  return out + ")";
+  std::string out, line = "\n";  // line: what begins a line of the module that is printed
+  const auto print = [&](const auto& self, const Module& module) -> void {
+    const State& state = module.state();
+    append(out, module.type_name() + "(", line);
+    if (state.children.empty()) return append(out, state.options + ")", line);
+    if (!state.options.empty()) append(out += line + "  ", state.options, line);
+    for (const State::Child& child : state.children) {
+      append(out += line + "  ", "(" + child.name + "): ", line);
+      line += "  ";
+      self(self, Module(child.state));
+      line.resize(line.size() - 2);
+    }
+    out += line + ")";
+  };
+  print(print, *this);
+  return out;
 }
 
 std::ostream& operator<<(std::ostream& out, const Module& module) { return out << module.to_string(); }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "autograd/grad_mode.h"
+#include "nn/module/mode_scope.h"
 #include "tensor/dispatch/any_op.h"
 #include "tensor/functions/fill.h"
 
@@ -67,24 +68,6 @@ class Unfused {
   Unfused& operator=(const Unfused&) = delete;
 };
 
-/// Evaluation mode while alive; every module gets its own mode back.
-class Evaluation {
- public:
-  explicit Evaluation(std::vector<NamedModule>& modules) : modules_(modules) {
-    for (const NamedModule& entry : modules_) training_.push_back(entry.module.is_training());
-    modules_.front().module.eval();
-  }
-  ~Evaluation() {
-    for (size_t i = 0; i < modules_.size(); ++i) modules_[i].module.train(training_[i]);  // parents first
-  }
-  Evaluation(const Evaluation&) = delete;
-  Evaluation& operator=(const Evaluation&) = delete;
-
- private:
-  std::vector<NamedModule>& modules_;
-  std::vector<bool> training_;
-};
-
 void count_parameters(const Module& model, Summary& out) {
   std::unordered_map<std::string, size_t> row_of;
   for (size_t i = 0; i < out.rows.size(); ++i) row_of[out.rows[i].name] = i;
@@ -136,11 +119,12 @@ Summary detail::summarize(const Module& model, const std::function<void(const Te
   ErrorFrame frame("summary");
   NoGrad guard;
   Summary out;
-  std::vector<NamedModule> modules = model.modules();
+  detail::ModeScope modes(model);
+  std::vector<NamedModule>& modules = modes.modules();
   for (const NamedModule& entry : modules) out.rows.push_back({.name = entry.name, .type = entry.module.type_name()});
   count_parameters(model, out);
   {
-    const Evaluation evaluation(modules);
+    modules.front().module.eval();
     const Unfused unfused;
     const Tensor input = zeros(input_shape, options.dtype);
     Recorder recorder(out.rows);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "tensor/core/einsum_equation.h"
 #include "tensor/functions/binary.h"
@@ -123,16 +124,6 @@ Term contracted(Term a, Term b, const Flags& kept) {
   return {reshape(product, result), joined(joined(batch, rows), columns)};
 }
 
-/// The labels that the output or a term other than `first` and `second` has.
-Flags kept_labels(const std::vector<Term>& terms, const Labels& output, size_t first, size_t second) {
-  Flags kept{};
-  for (const int label : output) kept[static_cast<size_t>(label)] = true;
-  for (size_t i = 0; i < terms.size(); ++i)
-    if (i != first && i != second)
-      for (const int label : terms[i].labels) kept[static_cast<size_t>(label)] = true;
-  return kept;
-}
-
 /// By how many elements memory grows where these two are contracted: the less, the sooner. A double, as it may be huge.
 double growth(const Term& a, const Term& b, const Flags& kept) {
   double size = 1;
@@ -143,22 +134,83 @@ double growth(const Term& a, const Term& b, const Flags& kept) {
   return size - static_cast<double>(a.tensor.numel()) - static_cast<double>(b.tensor.numel());
 }
 
-/// Contracts the pair that shrinks most until one term is left. Two terms, the common case, are contracted as they
-/// stand.
-Term contract_all(std::vector<Term> terms, const Labels& output) {
-  while (terms.size() > 1) {
-    size_t first = 0, second = 1;
-    double best = 0;
-    for (size_t i = 0; terms.size() > 2 && i < terms.size(); ++i)
-      for (size_t k = i + 1; k < terms.size(); ++k) {
-        const double now = growth(terms[i], terms[k], kept_labels(terms, output, i, k));
-        if ((i == 0 && k == 1) || now < best) best = now, first = i, second = k;
-      }
-    terms[first] = contracted(terms[first], terms[second], kept_labels(terms, output, first, second));
-    terms.erase(terms.begin() + static_cast<int64_t>(second));
+/// Contracts the pair that shrinks most, of equal ones the first, until one term is left. Two terms, the common case,
+/// are contracted as they stand. Each term knows its best partner among those after it. A contraction changes only what
+/// pairs with its two terms gain: its result has the labels that other terms share with them.
+class Contraction {
+ public:
+  Contraction(std::vector<Term> terms, const Labels& output) : terms_(std::move(terms)) {
+    count(output, 1);
+    for (const Term& term : terms_) count(term.labels, 1);
   }
-  return summed(std::move(terms[0]), kept_labels({}, output, 0, 0));
-}
+
+  Term run() {
+    for (size_t i = 0; terms_.size() > 2 && i < terms_.size(); ++i) partners_.push_back(best_partner(i));
+    while (terms_.size() > 1) {
+      size_t first = 0;
+      for (size_t i = 1; i < partners_.size(); ++i)
+        if (partners_[i].growth < partners_[first].growth) first = i;
+      contract(first, partners_.empty() ? 1 : partners_[first].at);
+    }
+    Flags kept{};
+    for (const int label : terms_[0].labels)
+      kept[static_cast<size_t>(label)] = holders_[static_cast<size_t>(label)] > 1;
+    return summed(std::move(terms_[0]), kept);
+  }
+
+ private:
+  struct Partner {
+    size_t at;
+    double growth;
+  };
+
+  void count(const Labels& labels, int by) {
+    for (const int label : labels) holders_[static_cast<size_t>(label)] += by;
+  }
+  /// Those labels of a and b that the output or another term has.
+  Flags kept_labels(const Term& a, const Term& b) const {
+    Flags kept{};
+    for (const int label : a.labels)
+      kept[static_cast<size_t>(label)] = holders_[static_cast<size_t>(label)] > (b.has(label) ? 2 : 1);
+    for (const int label : b.labels)
+      kept[static_cast<size_t>(label)] = holders_[static_cast<size_t>(label)] > (a.has(label) ? 2 : 1);
+    return kept;
+  }
+  double growth_of(size_t i, size_t k) const { return growth(terms_[i], terms_[k], kept_labels(terms_[i], terms_[k])); }
+  /// The last term has none.
+  Partner best_partner(size_t i) const {
+    Partner best{i + 1, std::numeric_limits<double>::infinity()};
+    for (size_t k = i + 1; k < terms_.size(); ++k)
+      if (const double now = growth_of(i, k); now < best.growth) best = {k, now};
+    return best;
+  }
+
+  void contract(size_t first, size_t second) {
+    Term &a = terms_[first], &b = terms_[second];
+    const Flags kept = kept_labels(a, b);
+    count(a.labels, -1), count(b.labels, -1);
+    a = contracted(std::move(a), std::move(b), kept);
+    count(a.labels, 1);
+    terms_.erase(terms_.begin() + static_cast<int64_t>(second));
+    if (partners_.empty()) return;
+    partners_.erase(partners_.begin() + static_cast<int64_t>(second));
+    for (size_t i = 0; i < partners_.size(); ++i) {
+      Partner& best = partners_[i];
+      const bool lost = i == first || best.at == first || best.at == second;
+      if (best.at > second) --best.at;
+      if (lost && i < second) {
+        best = best_partner(i);
+      } else if (i < first) {
+        const double now = growth_of(i, first);
+        if (now < best.growth || (now == best.growth && first < best.at)) best = {first, now};
+      }
+    }
+  }
+
+  std::vector<Term> terms_;
+  std::vector<Partner> partners_;
+  std::array<int, kMostLabels> holders_{};  // how many terms, and the output, have each label
+};
 
 }  // namespace
 
@@ -170,7 +222,7 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
   std::vector<Term> terms;
   for (size_t i = 0; i < operands.size(); ++i)
     terms.push_back(without_broadcast(with_diagonals({operands[i], spelled.inputs[i]}), spelled.sizes));
-  return in_order(contract_all(std::move(terms), spelled.output), spelled.output);
+  return in_order(Contraction(std::move(terms), spelled.output).run(), spelled.output);
 }
 
 }  // namespace weft

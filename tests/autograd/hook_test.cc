@@ -108,6 +108,20 @@ TEST_F(Hook, IsTakenOffByItsHandleOnly) {
   EXPECT_EQ(calls, 201);
 }
 
+TEST_F(Hook, ThoseThatStayRunInTheirOrder) {
+  const Tensor w = leaf({1});
+  std::vector<int> ran;
+  std::vector<HookHandle> handles;
+  const auto add = [&](int number) {
+    handles.push_back(w.register_hook([&ran, number](const Tensor&) { ran.push_back(number); }));
+  };
+  for (int i = 0; i < 6; ++i) add(i);
+  for (const size_t i : {3u, 0u, 5u, 3u}) handles[i].remove();
+  add(6);
+  w.sum().backward();
+  EXPECT_EQ(ran, (std::vector<int>{1, 2, 4, 6}));
+}
+
 TEST_F(Hook, MayTakeItselfOffWhileItRuns) {
   Tensor w = leaf({1});
   std::optional<HookHandle> handle;
@@ -125,18 +139,18 @@ TEST_F(Hook, AWrongShapeOrDtypeIsAnErrorThatNamesTheTensor) {
   Tensor w = leaf({1, 2});
   w.set_name("first.weight");
   HookHandle shape = w.register_hook([](const Tensor&) { return ones({3}, f64); });
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { w.sum().backward(); }),
-                  "a hook of `first.weight`: it returned [3] f64 for a gradient of [2] f64");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { w.sum().backward(); }),
+              "a hook of `first.weight`: it returned [3] f64 for a gradient of [2] f64");
   shape.remove();
   w.register_hook([](const Tensor& g) { return g.to(f32); });
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { w.sum().backward(); }), "returned [2] f32");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { w.sum().backward(); }), "returned [2] f32");
   EXPECT_FALSE(w.grad().defined());
 }
 
 TEST_F(Hook, NeedsHistory) {
   Tensor plain = ones({2});
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { plain.register_hook([](const Tensor&) {}); }),
-                  "does not require a gradient");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { plain.register_hook([](const Tensor&) {}); }),
+              "does not require a gradient");
 }
 
 TEST_F(Hook, MustNotBeEmpty) {

@@ -1,6 +1,5 @@
 // Collectives on tensors: every dtype and memory order, sizes around the staging areas, zero sizes, and errors
 // that every rank makes.
-#include <cmath>
 #include <functional>
 #include <memory>
 

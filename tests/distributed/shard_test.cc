@@ -1,4 +1,5 @@
 // Optimizers whose states are divided among ranks (ZeRO-1): whole states, masters, checkpoints, what is refused.
+#include "distributed/communicator.h"
 #include "tests/distributed/ranks.h"
 
 namespace weft::test {
@@ -112,6 +113,25 @@ TEST(Shard, OneRankLoadsACheckpointByItself) {
   g.barrier();
   if (g.rank() != 0) io::load_checkpoint(path, {.optimizer = &optimizer, .loader = &loader});
   expect_state(saved);
+}
+
+TEST(Shard, FewCallsForManySmallParameters) {
+  const auto& g = group();
+  if (!g.is_shared()) GTEST_SKIP() << "exchanges through shared memory are counted";
+  nn::Sequential model;
+  for (int i = 0; i < 50; ++i) model.push_back(nn::Linear(2, 2));
+  const auto exchanges = [&](const auto& run) {
+    const auto& published = g.communicator().node().own().published;
+    const uint64_t before = published.load();
+    run();
+    return static_cast<int64_t>(published.load() - before);
+  };
+  EXPECT_LT(exchanges([&] { const distributed::DataParallel parallel(model, g); }), 20);
+  optim::Adam optimizer(model.parameters(), {.lr = 1e-2});
+  EXPECT_LT(exchanges([&] { distributed::shard(optimizer, g); }), 5);
+  model(ones({2, 2})).sum().backward();
+  EXPECT_EQ(exchanges([&] { optimizer.step(); }), g.size());  // one of each owner
+  EXPECT_EQ(exchanges([&] { optimizer.state_dict(); }), g.size() + 2);
 }
 
 TEST(Shard, RefusesLbfgs) {

@@ -169,6 +169,44 @@ TEST(ConfusionMatrix, CopiesCountOnTheirOwn) {
   EXPECT_EQ(b.value(), 1);
 }
 
+TEST(ConfusionMatrix, NumbersOfManyClassesNeedNoMatrix) {
+  const int64_t classes = 100'000;
+  const Tensor predictions = tensor({7, 99'999, 3, 3}), labels = tensor({7, 99'999, 5, 3});
+  const int64_t before = memory_stats().live_bytes;
+  metrics::F1 f1(classes);
+  metrics::Precision precision(classes);
+  metrics::Recall recall(classes);
+  for (int i = 0; i < 2; ++i) {
+    f1.update(predictions, labels), precision.update(predictions, labels), recall.update(predictions, labels);
+  }
+  EXPECT_LE(memory_stats().live_bytes - before, 3 * 4 * classes * 8);
+  EXPECT_EQ(f1.count(), 8);
+  // Of classes 3, 5, 7 and 99'999.
+  EXPECT_DOUBLE_EQ(precision.value(), (0.5 + 0 + 1 + 1) / 4);
+  EXPECT_DOUBLE_EQ(recall.value(), (1 + 0 + 1 + 1) / 4.0);
+  EXPECT_DOUBLE_EQ(f1.value(), (2.0 / 3 + 0 + 1 + 1) / 4);
+}
+
+TEST(ConfusionMatrix, NumbersAreThoseOfTheMatrix) {
+  manual_seed(4);
+  const Tensor labels = randint(0, 1100, {500}), predictions = where(rand({500}) < 0.5, labels, randint(0, 1100, {500}));
+  for (const auto average : {metrics::Average::macro, metrics::Average::weighted, metrics::Average::micro}) {
+    const metrics::ClassOptions options = {.average = average, .ignore_index = 2};
+    metrics::ConfusionMatrix matrix(1100, options);
+    metrics::F1 f1(1100, options);
+    for (int64_t i = 0; i < 500; i += 250) {
+      matrix.update(narrow(predictions, 0, i, 250), narrow(labels, 0, i, 250));
+      f1.update(narrow(predictions, 0, i, 250), narrow(labels, 0, i, 250));
+    }
+    EXPECT_EQ(f1.count(), matrix.count());
+    EXPECT_EQ(f1.value(), matrix.f1());
+    EXPECT_EQ(f1.precision(), matrix.precision());
+    EXPECT_EQ(f1.recall(), matrix.recall());
+    EXPECT_EQ(f1.accuracy(), matrix.accuracy());
+    EXPECT_TRUE(equal(f1.precision_of_classes(), matrix.precision_of_classes()));
+  }
+}
+
 TEST(ConfusionMatrix, Errors) {
   EXPECT_EQ(error_of([] { metrics::ConfusionMatrix(0); }),
             "ConfusionMatrix(): the number of classes must be 1 or more, not 0");

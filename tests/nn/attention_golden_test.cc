@@ -2,8 +2,6 @@
 // tests/golden/attention.py and bags_and_pairs.py make the values.
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "nn/nn.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"

@@ -48,6 +48,14 @@ TEST(FailingAllocations, LeaveContainersWhole) {
   expect_all_or_nothing<nn::ParameterDict>([](nn::ParameterDict& d, int i) { d.insert(kNames[i], ones({2})); });
 }
 
+TEST(FailingAllocations, OneParameterIsFoundWithoutNamingAll) {
+  nn::Sequential net;
+  for (int i = 0; i < 100; ++i) net.push_back(nn::Linear(2, 2));
+  const test::FailingAllocation counting(1'000'000, test::FailingAllocation::Where::here);
+  EXPECT_EQ(net.get_parameter("99.weight").numel(), 4);
+  EXPECT_LT(test::FailingAllocation::made(), 5);
+}
+
 struct Owner : nn::Module {
   nn::Linear head{2, 2};
   void take() { register_module("the name of the head", head); }

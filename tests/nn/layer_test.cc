@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autograd/backward.h"
+#include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
 #include "nn/nn.h"
 #include "tensor/core/random.h"
@@ -18,6 +19,33 @@
 
 namespace weft::nn {
 namespace {
+
+/// The bytes that forward(x) needs at most, beside the model and x.
+template <class M> int64_t peak_of(const M& model, const Tensor& x) {
+  NoGrad guard;
+  (void)model(x);
+  reset_peak_memory();
+  const int64_t before = memory_stats().live_bytes;
+  (void)model(x);
+  return memory_stats().peak_bytes - before;
+}
+
+TEST(Layer, TemporariesAreLetGoOrOverwritten) {
+  const int64_t hidden = 256 * 4096 * 4;
+  Sequential net(Linear(16, 4096), ReLU(), Linear(4096, 16));
+  EXPECT_LT(peak_of(net, ones({256, 16})), hidden + hidden / 2);
+  // What somebody else holds stays as it is.
+  const Tensor x = tensor({-1.0, 2.0});
+  EXPECT_EQ(Sequential(ReLU())(x).to_vector<float>(), (std::vector<float>{0, 2}));
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{-1, 2}));
+  Tensor kept;
+  Sequential keeping([&](const Tensor& given) { return kept = given - 1.0; }, ReLU());
+  EXPECT_EQ(keeping(x).to_vector<float>(), (std::vector<float>{0, 1}));
+  EXPECT_EQ(kept.to_vector<float>(), (std::vector<float>{-2, 1}));
+  TransformerEncoderLayer layer({.d_model = 16, .nhead = 1, .dim_feedforward = 4096});
+  layer.eval();
+  EXPECT_LT(peak_of(layer, ones({256, 1, 16})), hidden + hidden / 2);
+}
 
 TEST(Layer, RefusesWhatDoesNotFit) {
   EXPECT_SAYS(error_of<ShapeError>([] { Linear(3, 2)(zeros({2, 4})); }), "x has 4 features, weight [2, 3] takes 3");

@@ -8,6 +8,7 @@
 #include "nn/layers/adaptive_softmax.h"
 #include "nn/losses/layers.h"
 #include "tensor/functions_all.h"
+#include "tensor/memory/allocator.h"
 #include "tests/error_of.h"
 
 namespace weft::nn {
@@ -121,6 +122,27 @@ TEST(Losses, OfTruthsTakeWeightsThatBroadcastToThem) {
   }
   for (const Shape& shape : {Shape{}, Shape{1}, Shape{3}})
     EXPECT_NEAR(bce(x, y, {.weight = full(shape, 2.0)}).item(), 2 * bce(x, y).item(), 1e-6);
+}
+
+// Of a forward and a backward pass, beside the inputs, in tensors of their size.
+TEST(Losses, OfProbabilitiesNeedLittleMemory) {
+  const Tensor x = parameter(randn({256, 256})), t = rand({256, 256});
+  const auto peak = [&](const auto& loss) {
+    x.zero_grad();
+    reset_peak_memory();
+    const int64_t before = memory_stats().live_bytes;
+    loss().backward();
+    return static_cast<double>(memory_stats().peak_bytes - before) / static_cast<double>(x.numel() * 4);
+  };
+  EXPECT_LT(peak([&] { return bce(sigmoid(x), t); }), 9);
+  EXPECT_LT(peak([&] { return kl_div(log_softmax(x, -1), t); }), 3.5);
+}
+
+TEST(KlDiv, AtATargetOfZeroBothDerivativesAreZero) {
+  const Tensor t = parameter(tensor({0.0, 0.5}, f64));
+  const Tensor first = grad(kl_div(zeros({2}, f64), t, {.reduction = Reduction::sum}), t, {.create_graph = true});
+  EXPECT_EQ(first.to_vector<double>(), (Numbers{0, std::log(0.5) + 1}));
+  EXPECT_EQ(gradient_of(first.sum(), t), (Numbers{0, 2}));
 }
 
 TEST(Bce, RefusesNaNAsItRefusesWhatIsOutside) {

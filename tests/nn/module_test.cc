@@ -186,6 +186,60 @@ TEST(Module, RefusesBadRegistrations) {
       std::string::npos);
 }
 
+TEST(Module, FindsNamesAmongMany) {
+  Open net;
+  const auto number = [](const char* kind, int i) { return kind + std::to_string(i); };
+  for (int i = 0; i < 40; ++i) {
+    net.register_parameter(number("p", i), full({1}, 1.0 * i));
+    net.register_buffer(number("b", i), full({1}, i));
+    Open child;
+    child.register_parameter("w", full({1}, 100.0 + i));
+    (void)net.register_module(number("m", i), std::move(child));
+  }
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_EQ(net.get_parameter(number("p", i)).item(), i);
+    EXPECT_EQ(net.get_buffer(number("b", i)).item(), i);
+    EXPECT_EQ(net.get_parameter(number("m", i) + ".w").item(), 100 + i);
+    for (const char* kind : {"p", "b", "m"})
+      EXPECT_THROW(net.register_buffer(number(kind, i), ones({1})), Error) << kind << i;
+  }
+  for (const char* name : {"p40", "m3.v", "m40.w", "m3", "m3.", ".w", "", "m3.w.x", "b3"})
+    EXPECT_EQ(error_of([&] { net.get_parameter(name); }), text("Open has no parameter `", name, "`"));
+  EXPECT_EQ(error_of([&] { net.get_buffer("p3"); }), "Open has no buffer `p3`");
+}
+
+TEST(Module, ANameAmongManyIsFoundAfterOneLeft) {
+  struct Wide : Layer<Wide> {
+    explicit Wide(int count = 20) {
+      for (int i = 0; i < count; ++i) register_parameter("w" + std::to_string(i), full({1, 2}, 1.0 * i));
+    }
+    Tensor forward(const Tensor& x) const { return x; }
+    void add(const std::string& name) { register_parameter(name, ones({1})); }
+  };
+  Wide wide;
+  detail::Parametrization(wide, "w3", "Kind");
+  EXPECT_THROW((void)wide.get_parameter("w3"), Error);
+  EXPECT_THROW((void)wide.get_buffer("w3"), Error);
+  for (const int i : {0, 2, 4, 19}) EXPECT_EQ(wide.get_parameter("w" + std::to_string(i)).sum().item(), 2 * i);
+  wide.add("late");
+  EXPECT_THROW(wide.add("w3"), Error);
+  EXPECT_THROW(wide.add("w4"), Error);
+  EXPECT_EQ(wide.get_parameter("w19").sum().item(), 38);
+  EXPECT_EQ(wide.get_parameter("late").item(), 1);
+}
+
+TEST(Module, ADictionaryFindsNamesAmongMany) {
+  ModuleDict<Linear> layers;
+  for (int i = 0; i < 40; ++i) layers.insert("layer" + std::to_string(i), Linear(1, i + 1));
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(layers["layer" + std::to_string(i)].weight().size(0), i + 1);
+  EXPECT_FALSE(layers.contains("layer40"));
+  EXPECT_THROW(layers.insert("layer7", Linear(1, 1)), Error);
+  EXPECT_EQ(layers["layer7"].weight().size(0), 8);
+  EXPECT_EQ(layers.size(), 40u);
+  const ModuleDict<Linear> moved = std::move(layers);
+  EXPECT_TRUE(moved.contains("layer39"));
+}
+
 TEST(Module, SharedLeavesAreFoundWhicheverModuleComesFirst) {
   const auto holding = [](Tensor weight) {
     Open module;

@@ -1,5 +1,7 @@
 // Cases of einsum, against a loop over every combination of its labels.
 #include <map>
+#include <string>
+#include <vector>
 
 #include "tensor/functions/einsum.h"
 #include "tensor/functions/fill.h"
@@ -119,6 +121,11 @@ void add_einsum_cases(Cases& cases) {
   add(cases, "a,b,c,d->abcd", {{{2}, {3}, {1}, {2}}});
   add(cases, "ijk,jil,kl->", {{{2, 3, 2}, {3, 2, 4}, {2, 4}}});
   add(cases, "bii,bij->bj", {{{2, 3, 3}, {2, 3, 2}}});
+  add(cases, "ab,bc,cd,de,ef,fg->ag", {{{2, 3}, {3, 1}, {1, 4}, {4, 2}, {2, 3}, {3, 2}}});
+  add(cases, "ab,ac,ad,bcd,d,d,b->c", {{{2, 3}, {2, 2}, {2, 4}, {3, 2, 4}, {4}, {4}, {3}}});
+  std::string many = "a";
+  for (int i = 1; i < 12; ++i) many += ",a";
+  add(cases, many + "->a", {std::vector<Shape>(12, Shape{3})});
   add(cases, ",ij->ji", {{{}, {2, 3}}});
   add(cases, "->", {{{}}});
   add(cases, "abcd,cdbe->ae", {{{2, 3, 2, 2}, {2, 2, 3, 2}}});
