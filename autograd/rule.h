@@ -104,6 +104,8 @@ class RuleArguments {
   std::span<const View> views() const;
   InputType<0> input_type(int index) const;
   uint64_t needs() const { return needs_; }
+  /// Bit i: input i was not saved, and each function that reads it computes it again. None while recording.
+  uint32_t recomputed() const;
   Tensor into(int index) const { return into_.empty() ? Tensor() : into_[static_cast<size_t>(index)]; }
   /// These arguments for a rule that computes in f32.
   RuleArguments widened() const {
@@ -223,9 +225,19 @@ template <class... F> struct PerInput {
   }
   std::vector<Tensor> run(const RuleArguments& a) const {
     std::vector<Tensor> out(sizeof...(F));
-    size_t i = 0;
-    std::apply([&](const F&... f) { (((a.needs() >> i) & 1u ? void(out[i] = one(f, a)) : void(), ++i), ...); },
-               functions);
+    // An input that is computed again is released before the gradients are made that do not read it.
+    const uint32_t recomputed = a.recomputed();
+    const auto run_those = [&](bool reading_recomputed) {
+      size_t i = 0;
+      const auto run_one = [&](const auto& f) {
+        const bool reads = (reads_of<std::remove_cvref_t<decltype(f)>>().inputs & recomputed) != 0;
+        if (((a.needs() >> i) & 1u) != 0 && reads == reading_recomputed) out[i] = one(f, a);
+        ++i;
+      };
+      std::apply([&](const F&... f) { (run_one(f), ...); }, functions);
+    };
+    if (recomputed != 0) run_those(true);
+    run_those(false);
     return out;
   }
 };

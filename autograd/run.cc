@@ -1,6 +1,7 @@
 #include "autograd/run.h"
 
 #include <algorithm>
+#include <array>
 
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_buffer.h"
@@ -31,6 +32,14 @@ void check(const Node& node, size_t input, const Edge& edge, const Tensor& gradi
 /// The engine alone holds this memory, and may add `more` to it in place.
 bool is_own(const Tensor& buffer, const Tensor& more) {
   return buffer.device() == more.device() && holds_alone(buffer) && buffer.layout().is_dense();
+}
+
+/// Whether the sum may as well be computed in the memory of `gradient`, which the engine alone holds: it has the memory
+/// order that sum + gradient would have, and is so large that memory counts (a small sum is made sooner than written).
+bool can_take_sum(const Tensor& gradient, const Tensor& sum) {
+  constexpr int64_t kLarge = 4096;
+  return gradient.numel() >= kLarge &&
+         (!sum.layout().is_dense() || sum.layout().strides() == gradient.layout().strides());
 }
 
 Gradients run_rule(Node& node, Gradients gradients, std::span<const Tensor> into, uint64_t wanted) {
@@ -95,7 +104,7 @@ bool all_finite(const Tensor& x) {
     bool before = std::exchange(anomaly_mode(), false);
     ~Off() { anomaly_mode() = before; }
   } const off;
-  const internal::ModeScope unobserved(&internal::Modes::observer, static_cast<Observer*>(nullptr));
+  const internal::Unobserved unobserved;
   return dispatch::all_samples(isfinite(x)).all().item<bool>();
 }
 
@@ -103,7 +112,7 @@ void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) 
   GradMode mode(options_.create_graph);
   const internal::ModeScope exact(&internal::Modes::autocast, f32);
   const RunScope scope(this);
-  walk_ahead(roots);
+  find_last_uses(roots);
   for (size_t i = 0; i < roots.size(); ++i) add(roots[i], seeds[i]);
   while (!pending_.empty()) {
     auto newest = std::prev(pending_.end());
@@ -114,12 +123,12 @@ void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) 
   for (size_t i = 0; i < done_.size(); ++i) done_[i]();  // one may add another
 }
 
-void Run::walk_ahead(const std::vector<Edge>& roots) {
+void Run::find_last_uses(const std::vector<Edge>& roots) {
   static std::atomic<uint64_t> last_run{0};
   const uint64_t number = ++last_run;
   std::vector<const Node*> waiting;
-  // Which nodes were visited is remembered in the nodes, and only until the walk is over: hooks may run backward on
-  // parts of this graph. Leaves are shared with other threads, so what is found about them is kept here.
+  // Which nodes were visited is remembered in the nodes, and only while this function runs: hooks may run backward
+  // on parts of this graph later. Leaves are shared with other threads, so what is found about them is kept here.
   const auto reach = [&](const Node& node, uint64_t user) {
     if (!node.is_leaf()) {
       if (node.visit(number)) waiting.push_back(&node);
@@ -129,7 +138,7 @@ void Run::walk_ahead(const std::vector<Edge>& roots) {
     if (!fresh) place->second = std::min(place->second, user);
   };
   for (const Edge& root : roots)
-    if (is_needed(*root.node)) reach(*root.node, kLast);
+    if (is_needed(*root.node)) reach(*root.node, kFirst);
   while (!waiting.empty()) {
     const Node& user = *waiting.back();
     waiting.pop_back();
@@ -140,7 +149,7 @@ void Run::walk_ahead(const std::vector<Edge>& roots) {
 
 Run::Turn Run::turn_of(const Node& node) const {
   if (node.is_leaf()) return {last_use_.at(&node), node.sequence()};
-  return {node.sequence(), kLast};
+  return {node.sequence(), kFirst};
 }
 
 void Run::process(Pending item) {
@@ -164,7 +173,7 @@ void Run::run_node(Node& node, Gradients gradients) {
   Placement placement;
   if (!options_.create_graph)
     if (const OpNode* op = as_op_node(&node)) {
-      if (add_into_pending(*op, edges, gradients) || pass_around_part(*op, edges, gradients)) return;
+      if (add_into_pending(*op, edges, gradients) || split_written(*op, edges, gradients)) return;
       if (op->placed_inputs() != 0) placement = place(*op, gradients);
     }
   Gradients results;
@@ -187,12 +196,15 @@ void Run::run_node(Node& node, Gradients gradients) {
   placement.finish([&](const Edge& whole, Tensor gradient) { add(whole, std::move(gradient)); });
 }
 
+bool Run::passes_through(const OpNode& node) const {
+  return node.op().is_view() && !node.op().is<op::AsStrided>() && !node.has_hooks() && !wanted_.contains(&node);
+}
+
 std::optional<Part> Run::part_of(const Edge& input) const {
   std::vector<const OpNode*> views;
   Edge whole = input;
   while (const OpNode* node = as_op_node(whole.node.get())) {
-    // What as_strided() sees depends on the memory order of its input; hooks and grad() want the view's own gradient.
-    if (!node->op().is_view() || node->op().is<op::AsStrided>() || node->has_hooks() || wanted_.contains(node)) break;
+    if (!passes_through(*node)) break;
     views.push_back(node);
     whole = node->edges()[0];
   }
@@ -228,23 +240,43 @@ Placement Run::place(const OpNode& node, const Gradients& gradients) const {
   return placement;
 }
 
-/// A view whose rule is the generic adjoint, where a buffer that the engine alone holds is waiting for its input.
+Tensor* Run::pending_for(const Edge& edge) {
+  const auto found = pending_.find(turn_of(*edge.node));
+  if (found == pending_.end()) return nullptr;
+  Tensor& sum = found->second.gradients[static_cast<size_t>(edge.index)];
+  return sum.defined() ? &sum : nullptr;
+}
+
 bool Run::add_into_pending(const OpNode& node, std::span<const Edge> edges, const Gradients& gradients) {
   if (!node.op().is_view() || !edges[0].node || !gradients[0].defined()) return false;
   if (!is_needed(*edges[0].node)) return false;
-  auto found = pending_.find(turn_of(*edges[0].node));
-  if (found == pending_.end()) return false;
-  Tensor& buffer = found->second.gradients[static_cast<size_t>(edges[0].index)];
-  if (!buffer.defined() || !is_own(buffer, gradients[0])) return false;
-  if (node.op().is<op::AsStrided>() && !buffer.is_contiguous()) return false;
-  const std::optional<View> part = node.op().view(buffer.layout());
+  std::array<const OpNode*, kLongestClimb + 1> views = {&node};
+  size_t count = 1;
+  const Edge* whole = edges.data();
+  Tensor* buffer = pending_for(*whole);
+  // The input of a piece may be a view as well. One that only the piece uses, and whose turn is next, need not have a
+  // gradient of its own: what is added to the sum, and when, stays the same.
+  const Meta* meta = whole->node->meta(whole->index);
+  const bool is_piece = meta != nullptr && gradients[0].numel() < checked_numel(meta->shape);
+  while (buffer == nullptr && is_piece && count < views.size()) {
+    const OpNode* view = as_op_node(whole->node.get());
+    if (view == nullptr || !passes_through(*view) || !view->unique()) return false;
+    if (pending_.empty() || turn_of(*view) < pending_.rbegin()->first) return false;
+    views[count++] = view;
+    whole = view->edges().data();
+    if (!whole->node || !is_needed(*whole->node)) return false;
+    buffer = pending_for(*whole);
+  }
+  if (buffer == nullptr || !is_own(*buffer, gradients[0])) return false;
+  if (node.op().is<op::AsStrided>() && (count > 1 || !buffer->is_contiguous())) return false;
+  std::optional<View> part = buffer->layout();
+  while (count > 0 && part) part = views[--count]->op().view(*part);
   if (!part || part->has_mask() || part->overlaps_itself() || part->shape() != gradients[0].shape()) return false;
-  dispatch::add_into(gradients[0], buffer, *part);
+  dispatch::add_into(gradients[0], *buffer, *part);
   return true;
 }
 
-/// A write through a view, where the engine alone holds the gradient of what was written.
-bool Run::pass_around_part(const OpNode& node, std::span<const Edge> edges, Gradients& gradients) {
+bool Run::split_written(const OpNode& node, std::span<const Edge> edges, Gradients& gradients) {
   if (!node.op().is<op::AsStridedScatter>()) return false;
   Tensor& whole = gradients[0];
   if (!whole.defined() || !is_own(whole, whole) || !whole.is_contiguous()) return false;
@@ -271,6 +303,9 @@ void Run::add(const Edge& edge, Tensor gradient) {
     sum = std::move(gradient);
   } else if (!options_.create_graph && is_own(sum, gradient)) {
     sum.add_(gradient);
+  } else if (!options_.create_graph && is_own(gradient, sum) && can_take_sum(gradient, sum)) {
+    gradient.add_(sum);
+    sum = std::move(gradient);
   } else {
     sum = weft::add(sum, gradient);
   }

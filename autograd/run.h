@@ -62,17 +62,30 @@ class Run {
   /// The position of a node in the order of the run, greatest first. Ops are ordered by sequence number. A leaf comes
   /// right after the oldest op that uses it; if several leaves do, the newest comes first.
   using Turn = std::pair<uint64_t, uint64_t>;
-  static constexpr uint64_t kLast = ~uint64_t{0};
+  static constexpr uint64_t kFirst = ~uint64_t{0};
 
-  void walk_ahead(const std::vector<Edge>& roots);
+  /// Sets last_use_.
+  void find_last_uses(const std::vector<Edge>& roots);
   Turn turn_of(const Node& node) const;
   void process(Pending item);
   void run_node(Node& node, Gradients gradients);
   /// The memory into which the rule of `node` may write gradients of inputs. Empty if that saves no copy.
   Placement place(const OpNode& node, const Gradients& gradients) const;
   std::optional<Part> part_of(const Edge& input) const;
+  /// Whether a view only passes its gradient on. What as_strided() sees depends on the memory order of its input, and
+  /// hooks and grad() want the gradient of the view itself.
+  bool passes_through(const OpNode& node) const;
+  /// The sum that is pending for this edge; null if there is none.
+  Tensor* pending_for(const Edge& edge);
+  /// So many views between a piece and the pending gradient are looked through.
+  static constexpr size_t kLongestClimb = 4;
+  /// For a view where a buffer that the engine alone holds is pending for its input, or for what its input is a view
+  /// of: adds the gradient to the part of the buffer that the view shows. False, and nothing is done, elsewhere.
   bool add_into_pending(const OpNode& node, std::span<const Edge> edges, const Gradients& gradients);
-  bool pass_around_part(const OpNode& node, std::span<const Edge> edges, Gradients& gradients);
+  /// For a write through a view where the engine alone holds the gradient of the result: adds the part that was written
+  /// to the gradient of the new values, and the whole, with zeros in that part, to the gradient of the old value.
+  /// False, and nothing is done, elsewhere.
+  bool split_written(const OpNode& node, std::span<const Edge> edges, Gradients& gradients);
   void add(const Edge& edge, Tensor gradient);
   bool is_needed(const Node& node) const { return !needed_ || needed_->contains(&node); }
   bool leads_on(const Node& node) const;

@@ -16,6 +16,10 @@ ActiveStates& states() {
 
 }  // namespace
 
+void throw_differs(const std::string& how) {
+  throw GradientError("a checkpointed function must do the same when it is run again: " + how);
+}
+
 OnceScope::OnceScope(Kind kind, OnceLog& log) : kind_(kind), log_(log), outer_(std::exchange(scope, this)) {}
 
 OnceScope::~OnceScope() { scope = outer_; }
@@ -25,10 +29,7 @@ std::vector<Tensor> OnceScope::next(const std::function<std::vector<Tensor>()>& 
     log_.push_back(outer_ != nullptr ? outer_->next(f) : f());
     return log_.back();
   }
-  if (next_ == log_.size())
-    throw GradientError(
-        "a checkpointed function must do the same when it is run again: it updates the state of more layers than the "
-        "first time");
+  if (next_ == log_.size()) throw_differs("it updates the state of more layers than the first time");
   return log_[next_++];
 }
 

@@ -14,6 +14,9 @@ namespace weft::autograd {
 /// that depend on a state which moves on from call to call, and for writes that must happen once.
 std::vector<Tensor> once(const std::function<std::vector<Tensor>()>& f);
 
+/// GradientError: a checkpointed function did not do the same when it ran again, but what `how` says.
+[[noreturn]] void throw_differs(const std::string& how);
+
 /// Results of once(), in order.
 using OnceLog = std::vector<std::vector<Tensor>>;
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "autograd/rule.h"
+#include "autograd/rules/zeros_beside.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
@@ -25,7 +26,7 @@ namespace formulas {
 /// The gradient of one operand: g where the other operand is not `chosen`, and g / 2 where both are equal. If one is
 /// NaN, neither is chosen, and both operands get g, as in PyTorch.
 inline Tensor extremum_share(const Tensor& g, const Tensor& other_chosen, const Tensor& tie) {
-  return where(tie, g * 0.5, where(other_chosen, zeros_like(g), g));
+  return where(tie, g * 0.5, where(other_chosen, zeros_beside(g), g));
 }
 /// sqrt(a^2 + b^2), but 1 at the origin, so that the gradient of an angle is 0 there, as in PyTorch.
 inline Tensor radius(const Tensor& a, const Tensor& b) {
@@ -38,10 +39,10 @@ inline Tensor over_square(const Tensor& x, const Tensor& r) { return x / r / r; 
 
 // PyTorch's conventions: a^0 has gradient 0 in a; 0^b with b >= 0 has gradient 0 in b.
 WEFT_GRADIENT(Pow) = per_input(  //
-    [](Grad g, Input<0> a, Input<1> b) { return where(b == 0.0, zeros_like(g), g * b * pow(a, b - 1.0)); },
+    [](Grad g, Input<0> a, Input<1> b) { return where(b == 0.0, formulas::zeros_beside(g), g * b * pow(a, b - 1.0)); },
     [](Grad g, Input<0> a, Input<1> b, Output y) {
       const Tensor flat = logical_and(a == 0.0, b >= 0.0);
-      return where(flat, zeros_like(g), g * y * log(where(flat, ones_like(a), a)));
+      return where(flat, formulas::zeros_beside(g), g * y * log(where(flat, ones_like(a), a)));
     });
 WEFT_GRADIENT(Maximum) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b > a, a == b); },
@@ -50,10 +51,12 @@ WEFT_GRADIENT(Minimum) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b < a, a == b); },
               [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a < b, a == b); });
 // Where a value equals its bound, the value gets the gradient and the bound gets none.
-WEFT_GRADIENT(ClampMin) = per_input([](Grad g, Input<0> x, Input<1> min) { return where(x >= min, g, zeros_like(g)); },
-                                    [](Grad g, Input<0> x, Input<1> min) { return where(x < min, g, zeros_like(g)); });
-WEFT_GRADIENT(ClampMax) = per_input([](Grad g, Input<0> x, Input<1> max) { return where(x <= max, g, zeros_like(g)); },
-                                    [](Grad g, Input<0> x, Input<1> max) { return where(x > max, g, zeros_like(g)); });
+WEFT_GRADIENT(ClampMin) =
+    per_input([](Grad g, Input<0> x, Input<1> min) { return where(x >= min, g, formulas::zeros_beside(g)); },
+              [](Grad g, Input<0> x, Input<1> min) { return where(x < min, g, formulas::zeros_beside(g)); });
+WEFT_GRADIENT(ClampMax) =
+    per_input([](Grad g, Input<0> x, Input<1> max) { return where(x <= max, g, formulas::zeros_beside(g)); },
+              [](Grad g, Input<0> x, Input<1> max) { return where(x > max, g, formulas::zeros_beside(g)); });
 
 // The derivative of a - b n with the integer n held constant.
 WEFT_GRADIENT(Remainder) = per_input([](Grad g) { return g; },
@@ -79,12 +82,12 @@ WEFT_GRADIENT(Xlogy) = per_input(
 WEFT_GRADIENT(Copysign) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sign(a) * copysign(1.0, b); },
                                     [](Grad g) { return zeros_like(g); });
 WEFT_GRADIENT(Nextafter) = not_differentiable("a neighbor in a finite set");
-WEFT_GRADIENT(Fmax) =
-    per_input([](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), g, zeros_like(g)); },
-              [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), zeros_like(g), g); });
-WEFT_GRADIENT(Fmin) =
-    per_input([](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a <= b, isnan(b)), g, zeros_like(g)); },
-              [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a <= b, isnan(b)), zeros_like(g), g); });
+WEFT_GRADIENT(Fmax) = per_input(
+    [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), g, formulas::zeros_beside(g)); },
+    [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), formulas::zeros_beside(g), g); });
+WEFT_GRADIENT(Fmin) = per_input(
+    [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a <= b, isnan(b)), g, formulas::zeros_beside(g)); },
+    [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a <= b, isnan(b)), formulas::zeros_beside(g), g); });
 WEFT_GRADIENT(BitwiseAnd) = not_differentiable("integers");
 WEFT_GRADIENT(BitwiseOr) = not_differentiable("integers");
 WEFT_GRADIENT(BitwiseXor) = not_differentiable("integers");
@@ -103,7 +106,7 @@ WEFT_GRADIENT(PowScalar) = per_input([](const op::PowScalar& op, Grad g, Input<0
 WEFT_GRADIENT(RpowScalar) = per_input([](const op::RpowScalar& op, Grad g, Input<0> x, Output y) {
   const double base = op.value.to_double();
   // The gradient of 0^x is 0 where x >= 0.
-  return base == 0.0 ? where(x >= 0.0, zeros_like(g), g * y * std::log(base)) : g * y * std::log(base);
+  return base == 0.0 ? where(x >= 0.0, formulas::zeros_beside(g), g * y * std::log(base)) : g * y * std::log(base);
 });
 
 }  // namespace weft::autograd

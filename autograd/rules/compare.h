@@ -2,8 +2,8 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "autograd/rules/zeros_beside.h"
 #include "tensor/functions/compare.h"
-#include "tensor/functions/fill.h"
 #include "tensor/ops/compare.h"
 
 namespace weft::autograd {
@@ -14,7 +14,7 @@ namespace weft::autograd {
 #include "tensor/ops/compare.inc"
 
 WEFT_GRADIENT(Where) = per_input(
-    no_gradient, [](Grad g, Input<0> condition) { return where(condition, g, zeros_like(g)); },
-    [](Grad g, Input<0> condition) { return where(condition, zeros_like(g), g); });
+    no_gradient, [](Grad g, Input<0> condition) { return where(condition, g, formulas::zeros_beside(g)); },
+    [](Grad g, Input<0> condition) { return where(condition, formulas::zeros_beside(g), g); });
 
 }  // namespace weft::autograd

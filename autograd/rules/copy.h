@@ -1,9 +1,8 @@
 // Rules of copies and writes in place.
 #pragma once
 
-#include <algorithm>
-
 #include "autograd/rule.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
@@ -15,12 +14,8 @@ namespace formulas {
 /// `g` in the memory order of `x` if x is dense: g itself, or a copy.
 inline Tensor in_order_of(const Tensor& g, const View& x) {
   if (!x.is_dense() || x.is_contiguous()) return g;
-  IntList outermost_first, back(x.shape());
-  for (int64_t axis = 0; axis < x.rank(); ++axis) outermost_first.push_back(axis);
-  std::stable_sort(outermost_first.begin(), outermost_first.end(),
-                   [&](int64_t a, int64_t b) { return x.stride(a) > x.stride(b); });
-  for (size_t i = 0; i < back.size(); ++i) back[static_cast<size_t>(outermost_first[i])] = static_cast<int64_t>(i);
-  return permute(contiguous(permute(g, outermost_first)), back);
+  const IntList order = internal::outermost_first(x);
+  return permute(contiguous(permute(g, order)), internal::inverse_permutation(order));
 }
 }  // namespace formulas
 

@@ -1,5 +1,6 @@
 // The formula of cross entropy's fused backward kernel, with public ops.
 #include "autograd/rules/cross_entropy.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -18,11 +19,7 @@ Tensor cross_entropy_formula(const op::CrossEntropyBackward& op, const Tensor& s
   const Tensor safe = where(ignored, zeros_like(targets), targets);
   Tensor t = cast(movedim(one_hot(safe, classes), -1, 1), logits.dtype()) * (1.0 - op.label_smoothing) +
              op.label_smoothing / static_cast<double>(classes);
-  if (weight.defined()) {
-    Shape shape(static_cast<size_t>(logits.rank()), 1);  // (1, C, 1, ...)
-    shape[1] = weight.numel();
-    t = t * reshape(weight, shape);
-  }
+  if (weight.defined()) t = t * reshape(weight, internal::shape_along(1, logits.rank(), weight.numel()));
   t = where(unsqueeze(ignored, 1), zeros_like(t), t);
   const Tensor factor = where(ignored, zeros_like(scale), scale);  // infinite where a mean is over no target
   return unsqueeze(factor, 1) * (sum(t, 1, keepdim) * softmax(logits, 1) - t);

@@ -6,6 +6,7 @@
 #include "autograd/backward.h"
 #include "autograd/rules/grid_sample.h"
 #include "autograd/transforms/recorded.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -45,9 +46,6 @@ struct Tap {
   Tensor at;      // whole numbers, floating
   Tensor weight;  // undefined: 1
 };
-
-Tensor cubic_inner(const Tensor& t) { return (t * 1.25 - 2.25) * t * t + 1.0; }
-Tensor cubic_outer(const Tensor& t) { return ((t * -0.75 + 3.75) * t - 6.0) * t + 3.0; }
 
 std::vector<Tap> taps_of(const Tensor& grid, int64_t size, const GridSampleOptions& o) {
   const auto pixels = static_cast<double>(size);
@@ -100,10 +98,8 @@ Tensor grid_sample_formula(const GridSampleOptions& o, const Tensor& x, const Te
     taps.push_back(taps_of(select(grid, -1, axes - 1 - i), sizes[static_cast<size_t>(i)], o));
   // A pixel is a row of channels.
   const Tensor rows = reshape(movedim(x, 1, -1), {-1, std::max<int64_t>(channels, 1)});
-  Shape image_shape(static_cast<size_t>(axes) + 1, 1);
-  image_shape[0] = batch;
   const int64_t pixels = checked_numel(sizes);
-  const Tensor image = view(arange(0, batch, 1, i64, x.device()) * pixels, image_shape);
+  const Tensor image = view(arange(0, batch, 1, i64, x.device()) * pixels, internal::shape_along(0, axes + 1, batch));
   Tensor sum;
   for (const PixelPerPoint& pixel : pixels_of(taps, sizes)) {
     const Tensor read = index_select(rows, 0, reshape(pixel.index + image, {-1}));

@@ -4,6 +4,7 @@
 #include "autograd/rules/group_norm.h"
 #include "autograd/rules/layer_norm.h"
 #include "tensor/adjoints/pool.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/functions/batch_norm.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -29,19 +30,9 @@ std::vector<Tensor> norm_backward(const Tensor& g, const Tensor& x, const Tensor
   return {dx, sum(g * xhat, others), sum(g, others)};
 }
 
-IntList all_but(int64_t rank, int64_t axis) {
-  IntList axes;
-  for (int64_t i = 0; i < rank; ++i)
-    if (i != axis) axes.push_back(i);
-  return axes;
-}
-
 /// (C) as (1, C, 1, ...).
 Tensor per_channel(const Tensor& t, int64_t rank) {
-  if (!t.defined()) return t;
-  Shape shape(static_cast<size_t>(rank), 1);
-  shape[1] = t.numel();
-  return reshape(t, shape);
+  return t.defined() ? reshape(t, internal::shape_along(1, rank, t.numel())) : t;
 }
 
 }  // namespace
@@ -70,7 +61,7 @@ std::vector<Tensor> batch_norm_formula(const op::BatchNormBackward& op, const st
   const Tensor &g = inputs[0], &x = inputs[1];
   const int64_t rank = x.rank();
   const Tensor weight = per_channel(inputs[2], rank);
-  const IntList axes = all_but(rank, 1);
+  const IntList axes = internal::other_axes(rank, {1});
   if (!op.relu) return norm_backward(g, x, weight, axes, axes, op.eps);
   const Tensor y = batch_norm_with_statistics(x, inputs[2], inputs[3], op.eps).y;
   return norm_backward(where(y <= 0.0, zeros_like(g), g), x, weight, axes, axes, op.eps);
@@ -79,7 +70,7 @@ std::vector<Tensor> batch_norm_formula(const op::BatchNormBackward& op, const st
 std::vector<Tensor> batch_norm_pool_formula(const op::BatchNormReluMaxPool2dBackward& op,
                                             const std::vector<Tensor>& inputs) {
   const Tensor& x = inputs[2];
-  const IntList axes = all_but(x.rank(), 1);
+  const IntList axes = internal::other_axes(x.rank(), {1});
   // Places of 255 name no element of a window: what relu held back goes nowhere.
   const Tensor g = adjoint::max_pool2d_backward(inputs[0], inputs[1], x.shape(), op.options);
   return norm_backward(g, x, per_channel(inputs[3], x.rank()), axes, axes, op.eps);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "autograd/rule.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -53,16 +54,12 @@ inline bool can_be_divided(const Tensor& products) {
 inline Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, const IntList& axes) {
   if (x.numel() == 0) return zeros_like(x);
   if (can_be_divided(y)) return g * (y / x);
-  IntList order;  // kept axes first
-  for (int64_t i = 0; i < x.rank(); ++i)
-    if (std::find(axes.begin(), axes.end(), i) == axes.end()) order.push_back(i);
+  IntList order = internal::other_axes(x.rank(), axes);  // kept axes first
   int64_t count = 1;
   for (int64_t axis : axes) order.push_back(axis), count *= x.size(axis);
   const Tensor moved = permute(x, order);
   const Tensor others = reshape(product_of_others(reshape(moved, {x.numel() / count, count})), moved.shape());
-  IntList inverse(order.size(), 0);
-  for (size_t i = 0; i < order.size(); ++i) inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  return g * permute(others, inverse);
+  return g * permute(others, internal::inverse_permutation(order));
 }
 
 /// Elements that tie share the gradient evenly.

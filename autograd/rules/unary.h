@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "autograd/rule.h"
+#include "autograd/rules/zeros_beside.h"
 #include "tensor/adjoints/unary.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -50,8 +51,8 @@ WEFT_GRADIENT(Erf) = per_input([](Grad g, Input<0> x) {
 // The gradient is 1 at the bounds and 0 for NaN, as in PyTorch.
 WEFT_GRADIENT(Clip) = per_input([](const op::Clip& op, Grad g, Input<0> x) -> Tensor {
   Tensor out = g;
-  if (op.min) out = where(x >= *op.min, out, zeros_like(g));
-  if (op.max) out = where(x <= *op.max, out, zeros_like(g));
+  if (op.min) out = where(x >= *op.min, out, formulas::zeros_beside(g));
+  if (op.max) out = where(x <= *op.max, out, formulas::zeros_beside(g));
   return out;
 });
 
@@ -77,7 +78,9 @@ WEFT_GRADIENT(Erfc) = per_input([](Grad g, Input<0> x) {
   return g * (exp(-square(x)) * (-2.0 * std::numbers::inv_sqrtpi));
 });
 // The gradient is 0 where a value was replaced.
-WEFT_GRADIENT(NanToNum) = per_input([](Grad g, Input<0> x) { return where(isfinite(x), g, zeros_like(g)); });
+WEFT_GRADIENT(NanToNum) = per_input([](Grad g, Input<0> x) {
+  return where(isfinite(x), g, formulas::zeros_beside(g));
+});
 
 WEFT_GRADIENT(GeluOp) = per_input([](const op::GeluOp& op, Grad g, Input<0> x) {
   return adjoint::gelu_backward(g, x, op.tanh_form ? Gelu::tanh : Gelu::exact);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/view.h"
@@ -19,11 +20,6 @@ inline Tensor sum_to(const Tensor& g, const Shape& shape) {
     if (i < added || (shape[static_cast<size_t>(i - added)] == 1 && g.size(i) != 1)) axes.push_back(i);
   return axes.empty() ? g : reshape(sum(g, axes), shape);
 }
-inline Tensor inverse_permute(const Tensor& g, const IntList& axes) {
-  IntList inverse(axes.size(), 0);
-  for (size_t i = 0; i < axes.size(); ++i) inverse[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
-  return permute(g, inverse);
-}
 inline constexpr auto reshape_back = per_input([](Grad g, ViewOf<0> x) { return reshape(g, x.shape()); });
 }  // namespace formulas
 
@@ -32,7 +28,9 @@ WEFT_GRADIENT(Squeeze) = formulas::reshape_back;
 WEFT_GRADIENT(SqueezeAll) = formulas::reshape_back;
 WEFT_GRADIENT(Unsqueeze) = formulas::reshape_back;
 WEFT_GRADIENT(Expand) = per_input([](Grad g, ViewOf<0> x) { return formulas::sum_to(g, x.shape()); });
-WEFT_GRADIENT(Permute) = per_input([](const op::Permute& op, Grad g) { return formulas::inverse_permute(g, op.axes); });
+WEFT_GRADIENT(Permute) = per_input([](const op::Permute& op, Grad g) {
+  return permute(g, internal::inverse_permutation(op.axes));
+});
 WEFT_GRADIENT(Flip) = per_input([](const op::Flip& op, Grad g) { return flip(g, op.axes); });
 WEFT_GRADIENT(Pad) = per_input([](const op::Pad& op, Grad g, ViewOf<0> x) {
   std::vector<Interval> bounds;

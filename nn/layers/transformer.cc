@@ -46,8 +46,13 @@ std::string described(const Options& o) {
   return out.add_unless(false, "norm_first", o.norm_first).line();
 }
 
-Tensor activated(const Tensor& x, const Options& o) {
-  return o.activation == Options::Activation::gelu ? gelu(x) : relu(x);
+/// The feed-forward part. Each tensor is let go as soon as the next is there: a temporary in one expression would live
+/// until the end of it.
+Tensor fed_forward(Tensor x, const Linear& first, const Dropout& dropout, const Linear& second, const Options& o) {
+  x = first(x);
+  x = o.activation == Options::Activation::gelu ? gelu(x) : relu(std::move(x));
+  x = dropout(x);
+  return second(x);
 }
 
 }  // namespace
@@ -66,7 +71,7 @@ TransformerEncoderLayer::TransformerEncoderLayer(const Options& o)
 }
 
 Tensor TransformerEncoderLayer::feed_forward(const Tensor& x) const {
-  return dropout2_(linear2_(dropout_(activated(linear1_(x), options_))));
+  return dropout2_(fed_forward(x, linear1_, dropout_, linear2_, options_));
 }
 
 template <class Attend> Tensor TransformerEncoderLayer::around(const Tensor& x, const Attend& attend) const {
@@ -104,7 +109,7 @@ TransformerDecoderLayer::TransformerDecoderLayer(const TransformerDecoderLayerOp
 }
 
 Tensor TransformerDecoderLayer::feed_forward(const Tensor& x) const {
-  return dropout3_(linear2_(dropout_(activated(linear1_(x), options_))));
+  return dropout3_(fed_forward(x, linear1_, dropout_, linear2_, options_));
 }
 
 template <class Own, class Other>

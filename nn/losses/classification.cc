@@ -9,6 +9,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/special.h"
 #include "tensor/functions/unary.h"
@@ -30,10 +31,19 @@ void check_targets(const Tensor& log_probs, const Tensor& targets) {
   if (targets.shape() != expected) throw ShapeError(text("targets must be ", expected, ", not ", targets.shape()));
 }
 
-/// max(log x, -100), whose gradient is 0 where it is limited.
-Tensor limited_log(const Tensor& x) {
-  const Tensor inside = x > std::exp(-100.0);
-  return where(inside, log(where(inside, x, ones_like(x))), full_like(x, -100.0));
+/// share max(log x, -100), whose gradient is 0 where it is limited. Step by step, so that each releases what the last
+/// one needed.
+Tensor share_of_log(const Tensor& share, Tensor x) {
+  const Tensor outside = x <= std::exp(-100.0);
+  x = masked_fill(std::move(x), outside, 1.0);
+  x = log(std::move(x));
+  x = masked_fill(std::move(x), outside, -100.0);
+  return share * std::move(x);
+}
+
+/// Whether all are in [0, 1]; NaN is not.
+bool are_probabilities(const Tensor& p) {
+  return p.numel() == 0 || (min(p).item<double>() >= 0 && max(p).item<double>() <= 1);
 }
 
 }  // namespace
@@ -71,22 +81,22 @@ Tensor bce_with_logits(const Tensor& input, const Tensor& labels, const BceWithL
   Tensor loss;
   if (options.pos_weight.defined()) {
     // -log s(x) = softplus(-x), -log(1 - s(x)) = softplus(x): no cancellation on either side.
-    const Tensor positive = weighted(targets * softplus(-logits), options.pos_weight, "pos_weight");
-    loss = positive + (1.0 - targets) * softplus(logits);
+    loss = weighted(targets * softplus(-logits), options.pos_weight, "pos_weight");
+    loss = std::move(loss) + (1.0 - targets) * softplus(logits);
   } else {
     loss = logistic_loss(logits, targets);
   }
-  return reduce(weighted(loss, options.weight, "weight"), options.reduction);
+  return reduce(weighted(std::move(loss), options.weight, "weight"), options.reduction);
 }
 
 Tensor bce(const Tensor& input, const Tensor& labels, const BceOptions& options) {
   ErrorFrame frame("bce", input, labels);
   const auto [p, target] = operands(input, labels);
-  const Tensor inside = logical_and(p >= 0.0, p <= 1.0);  // NaN is not
-  if (!all(dispatch::all_samples(inside)).item<bool>())
+  if (!are_probabilities(dispatch::all_samples(p)))
     throw Error("probabilities must be in [0, 1]; for logits take bce_with_logits");
-  const Tensor loss = -(target * limited_log(p) + (1.0 - target) * limited_log(1.0 - p));
-  return reduce(weighted(loss, options.weight, "weight"), options.reduction);
+  Tensor loss = share_of_log(1.0 - target, 1.0 - p);
+  loss = -(share_of_log(target, p) + std::move(loss));
+  return reduce(weighted(std::move(loss), options.weight, "weight"), options.reduction);
 }
 
 Tensor focal_loss(const Tensor& input, const Tensor& labels, const FocalOptions& options) {

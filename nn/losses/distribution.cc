@@ -9,6 +9,7 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
@@ -20,10 +21,7 @@ using detail::operands;
 using detail::reduce;
 
 /// t log t, 0 at 0, NaN below.
-Tensor times_log(const Tensor& t) {
-  const Tensor zero = t == 0.0;
-  return where(zero, t * 0.0, t * log(where(zero, ones_like(t), t)));
-}
+Tensor times_log(const Tensor& t) { return t * log(masked_fill(t, t == 0.0, 1.0)); }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 
 #include "tensor/core/reduction.h"
 #include "tensor/dispatch/modes.h"
@@ -31,13 +32,13 @@ inline void check_class_weight(const Tensor& weight, int64_t classes) {
 
 /// loss * weight, or `loss` if there is no weight. ShapeError unless the weight, called `name`, broadcasts to the loss:
 /// a larger one would count losses more than once.
-inline Tensor weighted(const Tensor& loss, const Tensor& weight, const char* name) {
+inline Tensor weighted(Tensor loss, const Tensor& weight, const char* name) {
   if (!weight.defined()) return loss;
   bool fits = weight.rank() <= loss.rank();
   for (int64_t axis = 1; fits && axis <= weight.rank(); ++axis)
     fits = weight.size(-axis) == 1 || weight.size(-axis) == loss.size(-axis);
   if (!fits) throw ShapeError(text(name, " must broadcast to ", loss.shape(), ", not be ", weight.shape()));
-  return loss * weight;
+  return std::move(loss) * weight;
 }
 
 /// Converts integers to floats that hold them, and a 16-bit input to f32 under Autocast. A loss that is composed of ops

@@ -22,9 +22,9 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
   if (!internal::modes().recording) return false;
   check_input_version(self);
   const internal::TensorBody& body = internal::body(self);
-  const auto refuse = [&](const Provenance* history, bool view) {
+  const auto refuse = [&](const Provenance* history, bool of_base) {
     if (history != nullptr && history->requires_grad() && (history->is_leaf() || history->is_view_of_leaf()))
-      throw GradientError(text(name, " would write to ", view || !history->is_leaf() ? "a view of a leaf" : "a leaf",
+      throw GradientError(text(name, " would write to ", of_base || !history->is_leaf() ? "a view of a leaf" : "a leaf",
                                " that requires a gradient; do it under NoGrad"));
   };
   refuse(body.history.get(), false);
@@ -36,10 +36,22 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
   return recorded;
 }
 
+namespace {
+
+[[noreturn]] void throw_narrower(DType result, DType self) {
+  throw DtypeError(text("the result is ", result, " and cannot be written in place to ", self,
+                        "; use the form that returns a new tensor"));
+}
+
+}  // namespace
+
 void check_category(DType result, DType self) {
-  if (promotion_category(result) > promotion_category(self))
-    throw DtypeError(text("the result is ", result, " and cannot be written in place to ", self,
-                          "; use the form that returns a new tensor"));
+  if (promotion_category(result) > promotion_category(self)) throw_narrower(result, self);
+}
+
+Tensor apart_from(const Tensor& self, const Tensor& other) {
+  if (!other.shares_storage(self) || other.layout().has_mask()) return other;
+  return may_overlap(self.layout(), other.layout()) ? apply(op::Contiguous{}, other) : other;
 }
 
 namespace {
@@ -48,8 +60,8 @@ namespace {
 Tensor without_overlap(const Tensor& self, const Tensor& other) {
   if (!other.defined()) return other;
   if (other.layout().has_mask()) return apply(op::Contiguous{}, other);
-  if (!other.shares_storage(self) || other.layout() == self.layout()) return other;
-  return may_overlap(self.layout(), other.layout()) ? apply(op::Contiguous{}, other) : other;
+  const bool same = other.shares_storage(self) && other.layout() == self.layout();
+  return same ? other : apart_from(self, other);
 }
 
 /// Whether `x` is `self` or a view of the same elements (`x.add_(x.view(...))`): what it was computed from is about to
@@ -74,14 +86,6 @@ void record_write(const Tensor& self, const OpCall& call) {
     body.version = version;
     throw;
   }
-}
-
-/// Raises the version for a write that is not recorded. It leaves a non-leaf's history untrue: its version stays
-/// behind, and its use is refused.
-void note_write(internal::TensorBody& body, const char* name) {
-  body.storage->written_by(name);
-  const bool keeps_history = body.history != nullptr && !body.history->is_leaf();
-  if (!keeps_history) body.version = body.storage->version();
 }
 
 /// Raises the version, and gives `self` (every handle of it) its new history where the write is recorded.
@@ -114,17 +118,16 @@ bool check_in_place_result(const Tensor& self, const Spec& spec) {
   if (spec.view.shape() != self.shape())
     throw ShapeError(
         text("the result has shape ", spec.view.shape(), " but is written in place to shape ", self.shape()));
-  if (is_floating(spec.dtype) && !is_floating(self.dtype()))
-    throw DtypeError(text("the result is ", spec.dtype, " and cannot be written in place to ", self.dtype(),
-                          "; use the form that returns a new tensor"));
+  if (is_floating(spec.dtype) && !is_floating(self.dtype())) throw_narrower(spec.dtype, self.dtype());
   return spec.dtype == self.dtype();
 }
 
 }  // namespace
 
-Tensor apart_from(const Tensor& self, const Tensor& other) {
-  if (!other.shares_storage(self) || other.layout().has_mask()) return other;
-  return may_overlap(self.layout(), other.layout()) ? apply(op::Contiguous{}, other) : other;
+void note_write(internal::TensorBody& body, const char* name) {
+  body.storage->written_by(name);
+  const bool keeps_history = body.history != nullptr && !body.history->is_leaf();
+  if (!keeps_history) body.version = body.storage->version();
 }
 
 Tensor before_write(const Tensor& self) {

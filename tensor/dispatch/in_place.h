@@ -16,6 +16,9 @@ void check_category(DType result, DType self);
 /// `other`, or a copy of it if it overlaps `self`. For inputs that an op does not read at the position it writes, such
 /// as an index and the values to be written there.
 Tensor apart_from(const Tensor& self, const Tensor& other);
+/// Raises the version for a write by `name` that is not recorded. It leaves a non-leaf's history untrue: its version
+/// stays behind, and its use is refused.
+void note_write(internal::TensorBody& body, const char* name);
 /// A new tensor with the history of `self` before the write, used as the input of the recorded op.
 Tensor before_write(const Tensor& self);
 /// `source` on self's device. DeviceError if source is a sample of vmap and self is not.

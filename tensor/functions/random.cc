@@ -5,8 +5,10 @@
 #include <limits>
 #include <numbers>
 
-#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/apply_into.h"
 #include "tensor/dispatch/batched.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/dispatch/observer.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -26,6 +28,27 @@ Tensor draw(Generator& generator, Distribution distribution, const Shape& shape,
   const bool whole = distribution == Distribution::permutation;  // no part of one is a permutation
   const RandomKey key = whole ? generator.next_key(count) : dispatch::key_on(device, count, generator);
   return dispatch::apply(op::RandomFill{distribution, shape, dtype, low, high, key.seed, key.offset, device});
+}
+
+/// Draws into the memory of `x` if that is a write that nothing records or observes, else into new memory; returns
+/// where the numbers are.
+Tensor drawn_into(Tensor& x, Generator& generator, Distribution distribution) {
+  const bool sample = x.device().kind == DeviceKind::vmap;
+  if (is_observed() || sample || dispatch::check_writable(x, "copy_", false))
+    return draw(generator, distribution, x.shape(), x.dtype(), x.device());
+  const RandomKey key = generator.next_key(x.numel());
+  const internal::ModeScope not_recording(&internal::Modes::recording, false);
+  const op::RandomFill fill{distribution, x.shape(), x.dtype(), 0, 0, key.seed, key.offset, x.device()};
+  const Tensor numbers = dispatch::apply_into(fill, x);
+  dispatch::note_write(internal::body(x), "copy_");
+  return numbers;
+}
+
+/// Writes `numbers` to `x` if they are not there already. Errors name copy_ either way, not a step on the way there.
+Tensor& written(Tensor& x, const Tensor& numbers) {
+  if (!numbers.is_same(x)) return x.copy_(numbers);
+  dispatch::note_write(internal::body(x), "copy_");
+  return x;
 }
 
 void check_deviation(double std) {
@@ -160,20 +183,23 @@ Tensor& Tensor::uniform_(double low, double high, Generator& generator) {
   if (!(low <= high)) throw Error(text("low ", low, " is above high ", high));
   if (const double most = largest(dtype()); is_floating(dtype()) && !(high - low <= most))
     throw Error(text("high - low = ", high - low, " is more than ", dtype(), " holds: ", most));
-  if (low == 0 && high == 1) return copy_(rand_like(*this, generator));
-  const Tensor values = rand_like(*this, generator) * (high - low) + low;
-  // What is rounded up to `high` belongs to the other end, which has half of a step else.
-  return copy_(weft::where(values < high, values, low));
+  Tensor numbers = drawn_into(*this, generator, Distribution::uniform);
+  if (low == 0 && high == 1) return written(*this, numbers);
+  numbers.mul_(high - low).add_(low);
+  // What is rounded up to `high` belongs to the other end, which has half of a step else. Most often there is nothing.
+  const Tensor every = dispatch::all_samples(numbers);
+  if (every.numel() > 0 && (weft::max(every) >= high).item<bool>()) numbers.masked_fill_(numbers >= high, low);
+  return written(*this, numbers);
 }
 Tensor& Tensor::uniform_(double low, double high) { return uniform_(low, high, default_generator()); }
 
 Tensor& Tensor::normal_(double mean, double std, Generator& generator) {
   ErrorFrame frame("normal_", *this);
   check_deviation(std);
-  Tensor values = randn_like(*this, generator);
-  if (std != 1) values = std::move(values) * std;
-  if (mean != 0) values = std::move(values) + mean;
-  return copy_(values);
+  Tensor numbers = drawn_into(*this, generator, Distribution::normal);
+  if (std != 1) numbers.mul_(std);
+  if (mean != 0) numbers.add_(mean);
+  return written(*this, numbers);
 }
 Tensor& Tensor::normal_(double mean, double std) { return normal_(mean, std, default_generator()); }
 

@@ -56,10 +56,6 @@ template <class E, class F> std::string error_as(F&& f) {
   return "";
 }
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-#define EXPECT_CONTAINS(text, part) EXPECT_TRUE(::weft::testing::contains(text, part)) << "the text is: " << (text)
-
 /// The history of `x`.
 inline const autograd::Node& node(const Tensor& x) { return *autograd::node_of(x); }
 

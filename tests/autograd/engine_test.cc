@@ -143,10 +143,10 @@ TEST_F(Engine, ASeedIsNotBroadcast) {
 
 TEST_F(Engine, ANumberOfSeedsThatDiffersIsAnError) {
   const Tensor w = leaf({1, 2, 3});
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] {
-                    backward({w.sum()}, {Tensor(), Tensor()});
-                  }),
-                  "2 seeds for 1 tensors");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] {
+                backward({w.sum()}, {Tensor(), Tensor()});
+              }),
+              "2 seeds for 1 tensors");
 }
 
 TEST_F(Engine, ANonScalarWithoutASeedIsAnError) {
@@ -182,7 +182,7 @@ TEST_F(Engine, ASecondBackwardIsAnErrorThatNamesRetainGraph) {
   const Tensor w = leaf({2});
   const Tensor loss = (w * w).sum();
   loss.backward();
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { loss.backward(); }), "use retain_graph");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { loss.backward(); }), "use retain_graph");
   EXPECT_EQ(numbers(w.grad()), Numbers({4}));
 }
 
@@ -209,14 +209,14 @@ TEST_F(Engine, AnEmptyTensorThatWasSavedIsFreedLikeAnyOther) {
   const Tensor w = parameter(zeros({0, 3}, f64));
   const Tensor loss = (w * w).sum();
   loss.backward();
-  EXPECT_CONTAINS(error_of([&] { loss.backward(); }), "`mul` a second time: what it saved was freed");
+  EXPECT_SAYS(error_of([&] { loss.backward(); }), "`mul` a second time: what it saved was freed");
 }
 
 TEST_F(Engine, ASecondBackwardThroughASharedPartIsAnError) {
   const Tensor w = leaf({2});
   const Tensor shared = w * w;
   (shared * 2.0).sum().backward();
-  EXPECT_CONTAINS(error_of([&] { (shared * 3.0).sum().backward(); }), "`mul` a second time");
+  EXPECT_SAYS(error_of([&] { (shared * 3.0).sum().backward(); }), "`mul` a second time");
 }
 
 TEST_F(Engine, RetainGraphRunsAsOftenAsWanted) {

@@ -1,5 +1,4 @@
 // Values and gradients at the ends of what a dtype holds, where intermediate results overflow or underflow.
-#include <cmath>
 #include <limits>
 
 #include "tests/autograd/checks.h"

@@ -35,14 +35,14 @@ struct SavedOutOfRange : Function<SavedOutOfRange> {
 TEST_F(FunctionErrorTest, WrongGradientsAreErrorsThatNameTheFunction) {
   const Tensor x = leaf({1, 2});
   const Tensor seed = ones({2}, f64);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { TooMany::apply(x).backward(seed); }),
-                  "TooMany` returned 2 gradients for 1 inputs");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { TooMany::apply(x).backward(seed); }),
+              "TooMany` returned 2 gradients for 1 inputs");
   const std::string shape = testing::error_as<GradientError>([&] { WrongShape::apply(x).backward(seed); });
-  EXPECT_CONTAINS(shape, "WrongShape` gave input 0 a gradient of [] f64 where [2] f64 is right");
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { WrongDtype::apply(x).backward(seed); }),
-                  "[2] f32 where [2] f64 is right");
-  EXPECT_CONTAINS(testing::error_as<IndexError>([&] { SavedOutOfRange::apply(x).backward(seed); }),
-                  "saved(1): 1 tensors were saved");
+  EXPECT_SAYS(shape, "WrongShape` gave input 0 a gradient of [] f64 where [2] f64 is right");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { WrongDtype::apply(x).backward(seed); }),
+              "[2] f32 where [2] f64 is right");
+  EXPECT_SAYS(testing::error_as<IndexError>([&] { SavedOutOfRange::apply(x).backward(seed); }),
+              "saved(1): 1 tensors were saved");
   EXPECT_FALSE(x.grad().defined());
 }
 
@@ -57,7 +57,7 @@ struct Throws : Function<Throws> {
 
 TEST_F(FunctionErrorTest, AnErrorInBackwardLeavesNoCycle) {
   const Tensor x = leaf({1});
-  EXPECT_CONTAINS(error_of([&] { Throws::apply(x).backward(); }), "not today");
+  EXPECT_SAYS(error_of([&] { Throws::apply(x).backward(); }), "not today");
 }
 
 struct Broken : Function<Broken> {
@@ -69,10 +69,10 @@ TEST_F(FunctionErrorTest, AnErrorInBackwardNamesTheFunction) {
   const Tensor x = leaf({1, 2, 3});
   const std::string text = testing::error_as<ShapeError>([&] { Broken::apply(x).sum().backward(); });
   EXPECT_EQ(text.find("backward of `weft::"), 0u) << text;
-  EXPECT_CONTAINS(text, "Broken`: shapes [3] and [2] do not broadcast");
+  EXPECT_SAYS(text, "Broken`: shapes [3] and [2] do not broadcast");
   EXPECT_EQ(text.find('\n'), std::string::npos);
   // What is thrown later in the same call, and after it, is named as usual.
-  EXPECT_CONTAINS(error_of([&] { TooMany::apply(x).backward(ones({3}, f64)); }), "backward([3] f64): the backward of");
+  EXPECT_SAYS(error_of([&] { TooMany::apply(x).backward(ones({3}, f64)); }), "backward([3] f64): the backward of");
   EXPECT_EQ(error_of([&] { (void)(x + ones({2}, f64)); }).find("add("), 0u);
 }
 
@@ -97,10 +97,9 @@ struct TakesTwo : Function<TakesTwo> {
 
 TEST_F(FunctionErrorTest, BackwardTakesAsManyGradientsAsThereAreResults) {
   const Tensor x = leaf({1, 2, 3});
-  EXPECT_CONTAINS(error_of([&] { TakesOne::apply(x, 2); }),
-                  "TakesOne: backward takes 1 gradient, forward returned 2 results");
-  EXPECT_CONTAINS(error_of([&] { TakesTwo::apply(x); }),
-                  "TakesTwo: backward takes 2 gradients, forward returned 1 result");
+  EXPECT_SAYS(error_of([&] { TakesOne::apply(x, 2); }),
+              "TakesOne: backward takes 1 gradient, forward returned 2 results");
+  EXPECT_SAYS(error_of([&] { TakesTwo::apply(x); }), "TakesTwo: backward takes 2 gradients, forward returned 1 result");
   TakesOne::apply(x, 1)[0].sum().backward();
   EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{2, 2, 2}));
 }
@@ -112,8 +111,7 @@ struct Many : Function<Many> {
   static Tensor backward(Context&, const Tensors& g) { return g.back(); }
 };
 TEST_F(FunctionErrorTest, MoreResultsThanCanBeToldApartAreRefused) {
-  EXPECT_CONTAINS(error_of([] { Many::apply(leaf({1}), 65537); }),
-                  "forward returned 65537 results; there may be 65536");
+  EXPECT_SAYS(error_of([] { Many::apply(leaf({1}), 65537); }), "forward returned 65537 results; there may be 65536");
 }
 
 struct SavesLate : Function<SavesLate> {
@@ -127,10 +125,7 @@ struct SavesLate : Function<SavesLate> {
   }
 };
 TEST_F(FunctionErrorTest, BackwardCannotSave) {
-  EXPECT_CONTAINS(error_of([] {
-                    SavesLate::apply(leaf({1, 2})).sum().backward();
-                  }),
-                  "save() is called outside of forward");
+  EXPECT_SAYS(error_of([] { SavesLate::apply(leaf({1, 2})).sum().backward(); }), "save() is called outside of forward");
 }
 }  // namespace
 }  // namespace weft

@@ -42,8 +42,8 @@ TEST_F(FunctionTest, CanBeDifferentiatedAgain) {
 
 TEST_F(FunctionTest, IsNamedAfterItsType) {
   const Tensor y = Cube::apply(leaf({1}));
-  EXPECT_CONTAINS(y.name(), "Cube");
-  EXPECT_CONTAINS(print_graph(y), "Cube <- %0");
+  EXPECT_SAYS(y.name(), "Cube");
+  EXPECT_SAYS(print_graph(y), "Cube <- %0");
   EXPECT_EQ(node(y).saved_bytes(), 8);
 }
 
@@ -57,7 +57,7 @@ TEST_F(FunctionTest, RecordsNothingWhereNothingNeedsAGradient) {
 TEST_F(FunctionTest, ASecondBackwardIsAnError) {
   const Tensor y = Cube::apply(leaf({1}));
   y.backward();
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.backward(); }), "Cube` a second time");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { y.backward(); }), "Cube` a second time");
 }
 
 struct Needs : Function<Needs> {
@@ -83,8 +83,8 @@ TEST_F(FunctionTest, ASavedInputThatWasWrittenIsCaught) {
   const Tensor y = Cube::apply(x);
   x.mul_(2.0);
   const std::string text = testing::error_as<GradientError>([&] { y.sum().backward(); });
-  EXPECT_CONTAINS(text, "Cube` needs its saved tensor 0 of shape [2] (f64)");
-  EXPECT_CONTAINS(text, "`mul_` has written to it since");
+  EXPECT_SAYS(text, "Cube` needs its saved tensor 0 of shape [2] (f64)");
+  EXPECT_SAYS(text, "`mul_` has written to it since");
 }
 
 struct WritesWhatItSaved : Function<WritesWhatItSaved> {
@@ -99,7 +99,7 @@ struct WritesWhatItSaved : Function<WritesWhatItSaved> {
 
 TEST_F(FunctionTest, AWriteAfterSaveInForwardIsCaught) {
   const Tensor y = WritesWhatItSaved::apply(leaf({1}));
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.backward(); }), "`add_` has written to it since");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { y.backward(); }), "`add_` has written to it since");
 }
 
 // (a, b, n, scale) -> a^n, scale * b
@@ -176,7 +176,7 @@ TEST_F(FunctionTest, AnInputReturnedAsResultIsATensorOfItsOwn) {
 TEST_F(FunctionTest, AnAliasOfALeafIsNotWrittenWhileRecording) {
   const Tensor x = leaf({1, 2});
   Tensor y = Identity::apply(x);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.mul_(2.0); }), "a view of a leaf");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { y.mul_(2.0); }), "a view of a leaf");
   EXPECT_EQ(numbers(x), Numbers({1, 2}));
 }
 
@@ -303,7 +303,7 @@ TEST_F(FunctionTest, AnInputWhoseHistoryIsNotThatOfItsValuesIsRefused) {
   const Tensor y = p * 2.0;
   y.detach().mul_(p.detach() * 3.0);
   const Tensor one = ones({2}, f64);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { (void)Needs::apply(one, y); }), "does not give its values");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { (void)Needs::apply(one, y); }), "does not give its values");
   NoGrad guard;
   EXPECT_EQ(numbers(Needs::apply(one, y)), Numbers({7, 25}));
 }
@@ -360,7 +360,7 @@ TEST_F(FunctionTest, InsideVmapAGradientFromOutsideIsRefused) {
   const Tensor p = parameter(ones({2, 3}, f64)), w = leaf({1, 2, 3}), batch = ones({2, 3}, f64);
   const auto refused = [](const Tensor& y) {
     const std::string text = testing::error_as<GradientError>([&] { y.sum().backward(); });
-    EXPECT_CONTAINS(text, "TwicePlus`: it ran inside vmap, and its gradient is asked for outside");
+    EXPECT_SAYS(text, "TwicePlus`: it ran inside vmap, and its gradient is asked for outside");
   };
   const auto twice = [](const Tensor& x) { return TwicePlus::apply(x, Tensor()) + x; };
   refused(vmap(twice)(p));

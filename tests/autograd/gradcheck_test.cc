@@ -32,9 +32,9 @@ TEST_F(Gradcheck, EveryFloatingInputIsALeafAndIntegersAreLeftOut) {
     return index_select(in[0], 0, in[1]) * in[2];
   };
   EXPECT_EQ(gradcheck(f, {randn({4}, f64), tensor({3, 1, 3}), randn({3}, f64)}).report(), "");
-  EXPECT_CONTAINS(testing::error_as<GradientError>(
-                      [] { (void)gradcheck([](const Tensors& in) { return in[0]; }, {ones({2}, i64)}); }),
-                  "no floating input");
+  EXPECT_SAYS(testing::error_as<GradientError>(
+                  [] { (void)gradcheck([](const Tensors& in) { return in[0]; }, {ones({2}, i64)}); }),
+              "no floating input");
 }
 
 TEST_F(Gradcheck, TakesFunctionsThatTakeGradients) {
@@ -53,8 +53,8 @@ TEST_F(Gradcheck, RefusesOptionsOutOfRange) {
 
 TEST_F(Gradcheck, NeedsAFunction) {
   const CheckedFunction none;
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { (void)gradcheck(none, {ones({2}, f64)}); }), "is empty");
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { (void)gradgradcheck(none, {ones({2}, f64)}); }), "is empty");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { (void)gradcheck(none, {ones({2}, f64)}); }), "is empty");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { (void)gradgradcheck(none, {ones({2}, f64)}); }), "is empty");
 }
 
 struct HalfWrong : Function<HalfWrong> {
@@ -73,8 +73,8 @@ TEST_F(Gradcheck, SaysWhereAGradientIsWrong) {
 TEST_F(Gradcheck, SaysWhereAGradientIsMissing) {
   const GradcheckResult missing =
       gradcheck([](const Tensors& in) { return in[0] * in[1].detach(); }, {ones({1}, f64), ones({1}, f64)});
-  EXPECT_CONTAINS(missing.report(), "d input1[0]: backward gives 0");
-  EXPECT_CONTAINS(missing.report(), "(no gradient reaches this input)");
+  EXPECT_SAYS(missing.report(), "d input1[0]: backward gives 0");
+  EXPECT_SAYS(missing.report(), "(no gradient reaches this input)");
   EXPECT_FALSE(bool(gradcheck([](const Tensors& in) { return in[0].detach() * 2.0; }, {ones({1}, f64)})));
 }
 
@@ -82,9 +82,9 @@ TEST_F(Gradcheck, ShowsTheFirstDifferencesAndCountsTheOthers) {
   auto f = [](const Tensors& in) { return in[0] * in[0].detach(); };
   const std::string report = gradcheck(f, {ones({9}, f64)}).report();
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 5);
-  EXPECT_CONTAINS(report, "\n... and 4 more differences");
+  EXPECT_SAYS(report, "\n... and 4 more differences");
   const std::string shorter = gradcheck(f, {ones({9}, f64)}, {.max_reported = 2}).report();
-  EXPECT_CONTAINS(shorter, "\n... and 7 more differences");
+  EXPECT_SAYS(shorter, "\n... and 7 more differences");
 }
 
 struct Random : Function<Random> {
@@ -94,7 +94,7 @@ struct Random : Function<Random> {
 
 TEST_F(Gradcheck, FindsGradientsThatDifferFromRunToRun) {
   const GradcheckResult result = gradcheck([](const Tensors& in) { return Random::apply(in[0]); }, {ones({2}, f64)});
-  EXPECT_CONTAINS(result.report(), "output 0: two backward runs give different gradients of input 0");
+  EXPECT_SAYS(result.report(), "output 0: two backward runs give different gradients of input 0");
 }
 
 TEST_F(Gradcheck, NaNThatIsExpectedIsNoDifference) {
@@ -126,7 +126,7 @@ TEST_F(Gradcheck, RightFunctionsPassInEveryDtype) {
 
 TEST_F(Gradcheck, ADifferenceInF32AdvisesF64) {
   auto f = [](const Tensors& in) { return in[0] * in[0].detach(); };
-  EXPECT_CONTAINS(gradcheck(f, {ones({2}, f32)}).report(), "\n(an input is f32, whose rounding alone");
+  EXPECT_SAYS(gradcheck(f, {ones({2}, f32)}).report(), "\n(an input is f32, whose rounding alone");
   EXPECT_EQ(gradcheck(f, {ones({2}, f64)}).report().find("rounding"), std::string::npos);
   auto right = [](const Tensors& in) { return tanh(in[0]); };
   EXPECT_NE(gradcheck(right, {ones({2}, f32)}, {.atol = 0.0, .rtol = 0.0}).report(), "") << "what is set is used";
@@ -141,7 +141,7 @@ TEST_F(Gradcheck, FindsGradientsThatReadTheirSeedAsIfItWereRowMajor) {
   auto f = [](const Tensors& in) { return ReadsMemoryAsItLies::apply(in[0]); };
   const std::string report = gradcheck(f, {randn({2, 3}, f64)}).report();
   EXPECT_EQ(report.find("output 0: from a gradient that is strided, that of input 0["), 0u) << report;
-  EXPECT_CONTAINS(report, "from one that is row-major");
+  EXPECT_SAYS(report, "from one that is row-major");
 }
 
 struct WantsDense : Function<WantsDense> {

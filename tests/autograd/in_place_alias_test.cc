@@ -19,23 +19,23 @@ TEST_F(InPlaceAlias, AWriteThroughADetachedViewMakesUsingTheBaseAnError) {
   const Tensor base = p * 1.0;
   base.detach()[0].fill_(5.0);
   const std::string text = testing::error_as<GradientError>([&] { (base * 2.0).sum().backward(); });
-  EXPECT_CONTAINS(text, "an input of shape [2] has a history that does not give its values: `fill_` has since changed");
-  EXPECT_CONTAINS(text, "or to a clone(), or go on from detach(), which has the new values and no history");
+  EXPECT_SAYS(text, "an input of shape [2] has a history that does not give its values: `fill_` has since changed");
+  EXPECT_SAYS(text, "or to a clone(), or go on from detach(), which has the new values and no history");
 }
 
 TEST_F(InPlaceAlias, BackwardFromAStaleTensorIsAnError) {
   const Tensor p = leaf({1});
   const Tensor base = p * 1.0;
   base.detach()[0].fill_(5.0);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { base.backward(); }),
-                  "`fill_` has since changed its memory unrecorded");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { base.backward(); }),
+              "`fill_` has since changed its memory unrecorded");
 }
 
 TEST_F(InPlaceAlias, AWriteThroughADetachedAliasIsSeen) {
   const Tensor p = leaf({1, 2});
   const Tensor y = p * 1.0;
   y.detach().fill_(5.0);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.sum(); }), "through an alias such as detach()");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { y.sum(); }), "through an alias such as detach()");
 }
 
 TEST_F(InPlaceAlias, AWriteUnderNoGradToANonLeafIsSeen) {
@@ -46,8 +46,8 @@ TEST_F(InPlaceAlias, AWriteUnderNoGradToANonLeafIsSeen) {
     y.add_(1.0);
     EXPECT_EQ(numbers(y * 2.0), Numbers({4, 6}));  // reading it under NoGrad is fine
   }
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y * 2.0; }),
-                  "`add_` has since changed its memory unrecorded, under NoGrad");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { y * 2.0; }),
+              "`add_` has since changed its memory unrecorded, under NoGrad");
   EXPECT_EQ(numbers(y.detach().clone()), Numbers({2, 3})) << "detach() is the way out";
 }
 
@@ -92,7 +92,7 @@ TEST_F(InPlaceAlias, ARecordedWriteIntoAPlainTensorIsRefusedThroughAnotherAlias)
             "sum([2, 1] f64): an input of shape [2, 1] has no history, as from detach(), but `add_` has since recorded "
             "new values in its memory through another tensor; use that tensor, or detach() again for its values alone; "
             "a clone() before the write keeps the old ones");
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { row + 1.0; }), "`add_` has since recorded new values");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { row + 1.0; }), "`add_` has since recorded new values");
   EXPECT_EQ(numbers(alias.detach() * 2.0), Numbers({2, 4})) << "what the message says is right";
   plain.sum().backward();
   EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
@@ -102,7 +102,7 @@ TEST_F(InPlaceAlias, ARecordedWriteThroughADetachedViewOfAPlainTensorIsRefusedOn
   const Tensor p = leaf({1, 2});
   const Tensor plain = zeros({2, 2}, f64);
   plain.detach()[0].copy_(p);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { plain.sum(); }), "`copy_` has since recorded new values");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { plain.sum(); }), "`copy_` has since recorded new values");
 }
 
 TEST_F(InPlaceAlias, AnUnrecordedWriteThroughAnAliasOfAPlainTensorIsFine) {
@@ -117,7 +117,7 @@ TEST_F(InPlaceAlias, APlainTensorThatWasSavedAndWrittenIsCaught) {
   Tensor constant = tensor({3.0, 4.0}, f64);
   const Tensor loss = (p * constant).sum();
   constant[0].fill_(9.0);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { loss.backward(); }), "`mul` needs its input 1");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { loss.backward(); }), "`mul` needs its input 1");
 }
 
 TEST_F(InPlaceAlias, AWriteToACloneIsNobodysBusiness) {
@@ -133,14 +133,14 @@ TEST_F(InPlaceAlias, AWriteToACloneIsNobodysBusiness) {
 
 TEST_F(InPlaceAlias, AViewThatOverlapsItselfIsNotWritten) {
   Tensor wide = zeros({3}, f64).expand({2, 3}), windows = zeros({5}, f64).unfold(0, 3, 1);
-  EXPECT_CONTAINS(error_of([&] { wide.fill_(1.0); }), "fill_ would write to a view that overlaps itself");
-  EXPECT_CONTAINS(error_of([&] { windows += 1.0; }), "overlaps itself (strides [1, 1])");
+  EXPECT_SAYS(error_of([&] { wide.fill_(1.0); }), "fill_ would write to a view that overlaps itself");
+  EXPECT_SAYS(error_of([&] { windows += 1.0; }), "overlaps itself (strides [1, 1])");
   EXPECT_EQ(wide.sum().item<double>(), 0.0);
 }
 
 TEST_F(InPlaceAlias, PaddingIsNotWritten) {
   Tensor padded = ones({2}, f64).pad({{1, 1}});
-  EXPECT_CONTAINS(error_of([&] { padded.fill_(1.0); }), "zero padding");
+  EXPECT_SAYS(error_of([&] { padded.fill_(1.0); }), "zero padding");
   EXPECT_EQ(numbers(padded), Numbers({0, 1, 1, 0}));
 }
 

@@ -126,17 +126,16 @@ TEST_F(LeafTest, FreezingBetweenForwardAndBackwardIsSeen) {
 
 TEST_F(LeafTest, OnlyLeavesAreFrozen) {
   Tensor y = leaf({1, 2}) * 2.0;
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.requires_grad_(false); }),
-                  "the result of `mul`, not a leaf");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { y.requires_grad_(false); }), "the result of `mul`, not a leaf");
   y.requires_grad_(true);  // it does already
 }
 
 TEST_F(LeafTest, AResultHasNoGradAndSaysWhatToUse) {
   Tensor y = leaf({1, 2}) * 2.0;
   EXPECT_FALSE(y.is_leaf());
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { (void)y.grad(); }),
-                  "grad([2] f64): this tensor is the result of `mul`, not a leaf");
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.set_grad(y); }), "use grad(outputs, inputs) or a hook");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { (void)y.grad(); }),
+              "grad([2] f64): this tensor is the result of `mul`, not a leaf");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { y.set_grad(y); }), "use grad(outputs, inputs) or a hook");
   EXPECT_NE(testing::error_as<GradientError>([&] { y.zero_grad(); }), "");
   EXPECT_NE(testing::error_as<GradientError>([&] { y.set_name("y"); }), "");
   EXPECT_FALSE(y.detach().grad().defined());
@@ -152,10 +151,8 @@ TEST_F(LeafTest, SetGradCopiesAndChecks) {
   w.set_grad(ones({}, f64).expand({2}));  // overlaps itself: the copy does not
   w.sum().backward();
   EXPECT_EQ(numbers(w.grad()), Numbers({2, 2}));
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { w.set_grad(ones({3}, f64)); }),
-                  "must be [2] f64, not [3] f64");
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { w.set_grad(ones({2}, f32)); }),
-                  "must be [2] f64, not [2] f32");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { w.set_grad(ones({3}, f64)); }), "must be [2] f64, not [3] f64");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { w.set_grad(ones({2}, f32)); }), "must be [2] f64, not [2] f32");
   w.set_grad(Tensor());
   EXPECT_FALSE(w.grad().defined());
   Tensor plain = ones({2});

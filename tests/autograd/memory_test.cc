@@ -1,6 +1,7 @@
 // What history costs: what is kept, what is left behind, how deep a chain may be.
 #include <pthread.h>
 
+#include "tensor/dispatch/observer.h"
 #include "tests/autograd/checks.h"
 
 namespace weft {
@@ -134,6 +135,87 @@ TEST_F(Memory, AViewOfTheWholePassesItsGradientOn) {
     EXPECT_FALSE(found.shares_storage(g)) << view.shape();
     EXPECT_TRUE(allclose(found.sum(), g.sum()));
   }
+}
+
+/// The most bytes that backward of `y` needed beside what was there, per byte of the seed.
+double peak_of_backward(const Tensor& y) {
+  const Tensor seed = rand(y.shape(), y.dtype());
+  reset_peak_memory();
+  const int64_t before = memory_stats().live_bytes;
+  y.backward(seed);
+  return static_cast<double>(memory_stats().peak_bytes - before) / static_cast<double>(seed.numel() * 4);
+}
+
+// Zeros that a rule selects are one number, not a tensor. (A mask of truth values is a quarter.)
+TEST_F(Memory, ZerosThatARuleSelectsTakeNoMemory) {
+  const Shape shape{256, 1024};
+  const Tensor mask = rand(shape) > 0.5, x = parameter(randn(shape)), bound = zeros(shape);
+  EXPECT_LT(peak_of_backward(where(mask, x, bound)), 1.3);
+  EXPECT_LT(peak_of_backward(where(mask, bound, x)), 2.3) << "the gradient is added";
+  const auto fresh = [&] { return parameter(x.detach().clone()); };
+  EXPECT_LT(peak_of_backward(relu6(fresh())), 2.0);
+  EXPECT_LT(peak_of_backward(clip(fresh(), 0.0, std::nullopt)), 1.5);
+  EXPECT_LT(peak_of_backward(clamp_min(fresh(), bound)), 1.5);
+  EXPECT_LT(peak_of_backward(fmax(fresh(), bound)), 2.0);
+  EXPECT_LT(peak_of_backward(hardswish(fresh())), 3.75);
+  EXPECT_LT(peak_of_backward(nan_to_num(fresh())), 1.5);
+}
+
+TEST_F(Memory, AGradientIsAddedToASumThatAnotherHolds) {
+  for (const bool transposed : {false, true}) {
+    const Tensor x = parameter(randn({512, 512})), factor = randn({512, 512});
+    const Tensor product = transposed ? (x.t() * factor).t() : x * factor;
+    const Tensor seed = rand({512, 512}), kept = seed.clone(), y = x + product;
+    reset_peak_memory();
+    const int64_t before = memory_stats().live_bytes;
+    y.backward(seed);
+    const double peak = static_cast<double>(memory_stats().peak_bytes - before) / (512 * 512 * 4);
+    EXPECT_LT(peak, transposed ? 2.1 : 1.1);
+    EXPECT_TRUE(equal(seed, kept));
+    EXPECT_TRUE(equal(x.grad(), seed + seed * (transposed ? factor.t() : factor)));
+    EXPECT_TRUE(x.grad().is_contiguous());
+  }
+}
+
+struct Runs final : Observer {
+  explicit Runs(std::string of) : name(std::move(of)) {}
+  std::string name;
+  int count = 0;
+  void begin(const ObserverEvent& event) override {
+    count += event.kind == ObserverEvent::Kind::backward && event.name == name;
+  }
+  void end(const ObserverEvent&) override {}
+};
+
+// Each y.t() is a view of its own. If each had a gradient, a piece would cost as much as all of y.
+TEST_F(Memory, PiecesOfViewsAddIntoOneBuffer) {
+  const Tensor w = parameter(ones({2, 50}, f64));
+  const Tensor y = w * 1.0;
+  Tensor sum = zeros({2}, f64);
+  for (int64_t i = 0; i < 50; ++i) sum = sum + y.t()[i] * static_cast<double>(i);
+  Runs runs("select");
+  {
+    const ObserverScope scope(runs);
+    sum.sum().backward();
+  }
+  EXPECT_EQ(runs.count, 1);
+  EXPECT_TRUE(equal(w.grad(), arange(0, 50, 1, f64).expand({2, 50})));
+}
+
+TEST_F(Memory, PiecesOfViewsThatAreWantedOrHookedAreSeen) {
+  const Tensor w = parameter(ones({2, 3}, f64));
+  const Tensor y = w * 1.0;
+  const Tensor other = y.t(), hooked = y.t(), shared = y.t();
+  Numbers seen;
+  hooked.register_hook([&](const Tensor& g) { return seen = numbers(g), g * 2.0; });
+  const Tensor total = (other[0] * 3.0 + hooked[1] * 5.0 + shared[2] * 7.0 + shared[2] * 11.0).sum() + y.sum();
+  const std::vector<Tensor> found = grad({total}, {w, other}, {.retain_graph = true});
+  EXPECT_EQ(numbers(found[0]), Numbers({4, 11, 19, 4, 11, 19}));
+  EXPECT_EQ(numbers(found[1]), Numbers({3, 3, 0, 0, 0, 0}));
+  EXPECT_EQ(seen, Numbers({0, 0, 5, 5, 0, 0}));
+  total.backward({.create_graph = true});
+  EXPECT_EQ(numbers(w.grad()), Numbers({4, 11, 19, 4, 11, 19}));
+  Tensor(w).zero_grad();
 }
 
 // ---- graphs that end in other ways than backward ----

@@ -97,9 +97,9 @@ TEST_F(Order, ItIsTakenOffByItsHandle) {
 TEST_F(Order, LeavesOnlyTakeIt) {
   Tensor y = leaf({1}) * 2.0, plain = ones({1});
   const auto hook = [](const Tensor&) {};
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.register_post_accumulate_grad_hook(hook); }), "not a leaf");
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { plain.register_post_accumulate_grad_hook(hook); }),
-                  "does not require a gradient");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { y.register_post_accumulate_grad_hook(hook); }), "not a leaf");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { plain.register_post_accumulate_grad_hook(hook); }),
+              "does not require a gradient");
 }
 
 TEST_F(Order, ASharedParameterWaitsForItsOldestUse) {

@@ -1,7 +1,6 @@
 // Random graphs against finite differences. What single ops cannot show: gradients that arrive along several paths,
 // that are overwritten instead of added, or that go to the wrong node.
 #include <cmath>
-#include <functional>
 #include <random>
 
 #include "tests/autograd/checks.h"

@@ -17,6 +17,7 @@
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
+#include "tensor/memory/allocator.h"
 #include "tensor/runtime/threads.h"
 
 namespace weft {
@@ -134,6 +135,29 @@ TEST(Samples, HaveTheirMomentsRight) {
   expect_mean_and_variance(zeros({200000}).normal_(5, 2, g), 5, 4);
   expect_mean_and_variance(zeros({200000}, i32).bernoulli_(0.25, g), 0.25, 0.1875);
   expect_mean_and_variance(normal(full({200000}, 2.0), full({}, 3.0), g), 2, 9);
+}
+
+// Whatever the memory order is, the numbers are drawn into it, with the bits of the formula that makes a new tensor.
+TEST(Samples, AreDrawnIntoTheirTensor) {
+  for (const DType dtype : {f32, f64, bf16, f16}) {
+    const Tensor memory = zeros({40, 64, 33}, dtype);
+    for (Tensor x : {memory, memory.permute({2, 0, 1}), memory.slice(2, 1, 33, 2), memory.flip({0, 2})}) {
+      Generator a(7), b(7);
+      reset_peak_memory();
+      const int64_t before = memory_stats().live_bytes;
+      x.normal_(1, 2, a);
+      EXPECT_LT(memory_stats().peak_bytes - before, memory.numel() / 16);
+      EXPECT_TRUE(equal(x, randn(x.shape(), b, dtype) * 2 + 1));
+      reset_peak_memory();
+      x.uniform_(0, 1, a);
+      x.uniform_(-0.5, 0.5, a);  // none is rounded up to 0.5
+      EXPECT_LT(memory_stats().peak_bytes - before, memory.numel() / 16);
+      b.set_state(a.state());
+      x.uniform_(1, 2, a);
+      const Tensor u = rand(x.shape(), b, dtype) + 1.0;
+      EXPECT_TRUE(equal(x, where(u < 2, u, 1)));
+    }
+  }
 }
 
 TEST(Samples, FollowTheirWeights) {
