@@ -52,7 +52,7 @@ FOLDERS
 allow tensor/dispatch "$descriptors|tensor/dispatch/|tensor/tensor\.h"
 allow tensor/functions 'tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/|tensor/tensor\.h'
 below_batching='tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/'
-allow tensor/batching "$below_batching|tensor/batching/|tensor/(tensor|ops_all|batching_rules_all)\.h"
+allow tensor/batching "$below_batching|tensor/batching/|tensor/(tensor|state_dict|ops_all|batching_rules_all)\.h"
 allow tensor/adjoints 'tensor/(core|ops|functions|adjoints)/|tensor/tensor\.h'
 allow autograd 'tensor/|autograd/'
 allow nn 'tensor/|autograd/|nn/'

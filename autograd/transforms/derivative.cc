@@ -30,6 +30,30 @@ OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors&
   return {call.finished(call.outputs(), differentiable), call.finished(gradients, differentiable)};
 }
 
+ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)>& f, const StateDict& parameters) {
+  Tensors differentiated;
+  for (const auto& [name, tensor] : parameters)
+    if (tensor.defined() && is_floating(tensor.dtype())) differentiated.push_back(tensor);
+  const auto of_list = [&](const Tensors& x) -> Tensors {
+    StateDict replaced = parameters;
+    size_t i = 0;
+    for (auto& [name, tensor] : replaced)
+      if (tensor.defined() && is_floating(tensor.dtype())) tensor = x[i++];
+    const Tensor value = f(replaced);
+    if (value.numel() != 1) {
+      ErrorFrame frame("value_and_grad");
+      throw ShapeError(text("the function returned shape ", value.shape(), "; it must return one number"));
+    }
+    return {value};
+  };
+  OutputsAndGradients all = vjp_of("value_and_grad", of_list, differentiated, {});
+  ValueAndGradients out{std::move(all.outputs[0]), {}};
+  size_t i = 0;
+  for (const auto& [name, tensor] : parameters)
+    if (tensor.defined() && is_floating(tensor.dtype())) out.gradients[name] = std::move(all.gradients[i++]);
+  return out;
+}
+
 OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& v) {
   check_directions("jvp", x, v, "argument", false);
   const Recorded call("jvp", f, x);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 
 namespace weft {
@@ -23,6 +24,10 @@ struct OutputAndGradient {
 struct OutputsAndGradients {
   std::vector<Tensor> outputs;
   std::vector<Tensor> gradients;  // one per argument
+};
+struct ValueAndGradients {
+  Tensor value;
+  StateDict gradients;
 };
 struct OutputAndTangent {
   Tensor output;
@@ -64,6 +69,7 @@ template <class F> ManyToMany many_to_many(const char* name, F& f) {
       return f(x);
   };
 }
+ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)>& f, const StateDict& parameters);
 OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v);
 OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& v);
 
@@ -81,6 +87,18 @@ template <TensorsFunction F>
 OutputsAndGradients vjp(F&& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v = {}) {
   return autograd::vjp_of("vjp", autograd::many_to_many("vjp", f), x, v);
 }
+
+/// f(parameters, rest...), which has one element, and its gradient with respect to each floating tensor of
+/// `parameters`; f gets those of other dtypes as they are. Together with functional_call() and vmap this gives
+/// gradients without writing to a module:
+///   auto [loss, gradients] = value_and_grad([&](const StateDict& p, const Tensor& x) {
+///     return nn::functional_call(net, p, x).pow(2).mean(); }, parameters, x);
+/// ShapeError if f returns more than one element.
+template <class F, std::same_as<Tensor>... Rest>
+  requires std::invocable<F&, const StateDict&, const Rest&...> ValueAndGradients
+  value_and_grad(F&& f, const StateDict& parameters, const Rest&... rest) {
+    return autograd::value_and_grad_of([&](const StateDict& p) -> Tensor { return f(p, rest...); }, parameters);
+  }
 
 /// f(x) and J v, the directional derivative of f along v; v has x's shape. It is zeros if f(x) does not depend on x.
 ///

@@ -9,6 +9,7 @@
 #include "nn/module/module_state.h"
 #include "tensor/batching/vmap.h"
 #include "tensor/dispatch/in_place.h"
+#include "tensor/functions/cat.h"
 
 namespace weft::nn {
 namespace {
@@ -97,6 +98,24 @@ ReplacedState::ReplacedState(const Module& module, const StateDict& state, const
 ReplacedState::~ReplacedState() = default;
 
 Tensor ReplacedState::kept(const Tensor& x) const { return exchange_->replaces(x) ? dispatch::before_write(x) : x; }
+
+StateDict stack_states(const std::vector<StateDict>& states) {
+  ErrorFrame frame("stack_states");
+  if (states.empty()) throw Error("no states to stack");
+  for (const StateDict& state : states)
+    if (state.size() != states[0].size())
+      throw Error(text("one of the states has ", state.size(), " names, the first has ", states[0].size()));
+  StateDict out;
+  for (const auto& [name, first] : states[0]) {
+    std::vector<Tensor> all;
+    for (const StateDict& state : states) {
+      if (!state.contains(name)) throw Error(text("one of the states has no `", name, "`"));
+      all.push_back(state.at(name));
+    }
+    out[name] = stack(all);
+  }
+  return out;
+}
 
 StateDict detail::per_sample_grad(const Module& module,
                                   const std::function<Tensor(const StateDict&, const std::vector<Tensor>&)>& loss,

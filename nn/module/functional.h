@@ -62,14 +62,20 @@ auto functional_call(M& module, const StateDict& state, const Inputs&... inputs)
     return result;
 }
 
+/// The states of models of one kind with a new first axis over the models, for an ensemble that runs at once:
+///   vmap([&](const StateDict& s, const Tensor& x) { return nn::functional_call(net, s, x); }, {0, std::nullopt})(
+///       nn::stack_states({a.state_dict(), b.state_dict()}), x);
+/// Error for no states or other names, ShapeError for other shapes.
+StateDict stack_states(const std::vector<StateDict>& states);
+
 namespace detail {
 StateDict per_sample_grad(const Module& module,
                           const std::function<Tensor(const StateDict&, const std::vector<Tensor>&)>& loss,
                           const std::vector<Tensor>& batch);
-template <class Loss, size_t... I>
+template <class Loss, size_t... Is>
 Tensor call_with_row(Loss& loss, const StateDict& parameters, const std::vector<Tensor>& row,
-                     std::index_sequence<I...>) {
-  return loss(parameters, row[I]...);
+                     std::index_sequence<Is...>) {
+  return loss(parameters, row[Is]...);
 }
 }  // namespace detail
 

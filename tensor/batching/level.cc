@@ -25,15 +25,18 @@ std::vector<Level>& levels() {
   return detail::thread_object<Level>([] { return std::vector<Level>(); });
 }
 
+[[noreturn]] void throw_ended() {
+  throw Error("a tensor was kept from inside a vmap that has ended; return it from the function instead");
+}
+
 Value& value_of(int number, const Operand& x) {
   Value& value = *static_cast<Value*>(x.base);
   const Level& level = level_of(number);
-  const int64_t elements = static_cast<int64_t>(value.bytes() / size_of(x.dtype));
+  const int64_t elements = value.elements(x.dtype);
   if (value.empty())  // memory that was never written (empty_like)
     value.set(level.id, {dispatch::apply(op::Full{View::contiguous({elements}), 0, x.dtype, level.below}), false},
               View::contiguous({elements}));
-  if (value.level() != level.id)
-    throw Error("a tensor was kept from inside a vmap that has ended; return it from the function instead");
+  if (value.level() != level.id) throw_ended();
   return value;
 }
 
@@ -101,8 +104,7 @@ void register_once() {
 }  // namespace
 
 const Level& level_of(int number) {
-  if (static_cast<size_t>(number) >= levels().size())
-    throw Error("a tensor was kept from inside a vmap that has ended; return it from the function instead");
+  if (static_cast<size_t>(number) >= levels().size()) throw_ended();
   return levels()[static_cast<size_t>(number)];
 }
 
@@ -149,7 +151,7 @@ void store(int number, const Operand& out, const Batch& batch) {
   Value& value = *static_cast<Value*>(out.base);
   const Level& level = level_of(number);
   const View& view = *out.view;
-  const auto elements = static_cast<int64_t>(value.bytes() / size_of(out.dtype));
+  const int64_t elements = value.elements(out.dtype);
   const bool whole = view.numel() == elements && (elements == 0 || (view.offset() == 0 && view.is_dense()));
   const bool loses_history = value.loses_history();
   if (whole)
@@ -190,15 +192,9 @@ Tensor dispatch::lifted(const Tensor& x, Device device) {
   if (!has_history(x)) return out;
   const op::Lift op{device};
   const Tensor* input = &x;
-  if (is_observed()) {
-    ObservedEvent event({.kind = ObserverEvent::Kind::op,
-                         .name = op_info<op::Lift>.name,
-                         .info = &op_info<op::Lift>,
-                         .op = &op,
-                         .inputs = {&input, 1}});
-    event.set_outputs({&out, 1});
-  }
-  record({op_info<op::Lift>, &op, {&input, 1}, {&out, 1}});
+  const OpCall call{op_info<op::Lift>, &op, {&input, 1}, {&out, 1}};
+  if (is_observed()) observe(call);
+  record(call);
   return out;
 }
 
@@ -214,25 +210,25 @@ RandomKey dispatch::key_on(Device device, int64_t count, Generator& generator) {
 
 bool dispatch::needs_gradient(const Tensor& x) {
   if (x.requires_grad()) return true;
-  return x.device().kind == DeviceKind::vmap && needs_gradient(batching::batch_behind(x.device().index, operand(x)).x);
+  return x.device().kind == DeviceKind::vmap && needs_gradient(batching::batch_behind(x).x);
 }
 
 Tensor dispatch::all_samples(const Tensor& x) {
   const internal::ModeScope values_alone(&internal::Modes::recording, false);
   Tensor out = x;
-  while (out.device().kind == DeviceKind::vmap) out = batching::batch_behind(out.device().index, operand(out)).x;
+  while (out.device().kind == DeviceKind::vmap) out = batching::batch_behind(out).x;
   return out.detach();
 }
 
 Tensor dispatch::same_in_all_samples(const Tensor& x) {
   const internal::ModeScope values_alone(&internal::Modes::recording, false);
-  const batching::Batch batch = batching::batch_behind(x.device().index, operand(x));
+  const batching::Batch batch = batching::batch_behind(x);
   if (batch.batched) batching::throw_values();
   return batch.x.detach();
 }
 
 void dispatch::check_shape_is_known(const Tensor& x, std::string_view instead) {
-  if (x.device().kind == DeviceKind::vmap && batching::batch_behind(x.device().index, operand(x)).batched)
+  if (x.device().kind == DeviceKind::vmap && batching::batch_behind(x).batched)
     throw DeviceError(text("the result's shape depends on values, which differ between vmap's samples; ", instead));
 }
 
@@ -245,7 +241,7 @@ Tensor dispatch::copy_to_write(const Tensor& x, std::span<const Tensor* const> o
 
 Tensor dispatch::detached_sample(const Tensor& x) {
   const internal::ModeScope values_alone(&internal::Modes::recording, false);
-  const batching::Batch batch = batching::batch_behind(x.device().index, operand(x));
+  const batching::Batch batch = batching::batch_behind(x);
   return batching::sample_of(x.device(), {batch.x.detach(), batch.batched});
 }
 

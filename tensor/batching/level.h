@@ -16,8 +16,8 @@
 // tensors. In nested vmaps, the batch tensors of the inner device are samples of the outer one. Code outside of vmap
 // has no extra cost, as dispatch checks the device of every input anyway.
 //
-// A Value is never written in place: a write to a sample replaces it. Using a sample after its vmap has ended is an
-// error.
+// A write to a sample replaces its Value. The batch tensor is written in place only if the Value alone holds it and no
+// history is recorded. Using a sample after its vmap has ended is an error.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +62,7 @@ class LevelScope {
 Tensor sample_of(Device device, const Batch& batch);
 /// The batch tensor of an operand on the device with this number, in the operand's shape.
 Batch batch_behind(int number, const Operand& x);
+inline Batch batch_behind(const Tensor& sample) { return batch_behind(sample.device().index, operand(sample)); }
 /// Sets the batch tensor of `out` to `batch`.
 void store(int number, const Operand& out, const Batch& batch);
 

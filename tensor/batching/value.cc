@@ -2,25 +2,17 @@
 
 #include <algorithm>
 
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
-#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
-#include "tensor/functions/fill.h"
+#include "tensor/functions/strided_scatter.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/view.h"
 
 namespace weft::batching {
 namespace {
-
-/// The axes of `view`, those that lie furthest apart in memory first.
-IntList outermost_first(const View& view) {
-  IntList axes;
-  for (int64_t axis = 0; axis < view.rank(); ++axis) axes.push_back(axis);
-  std::stable_sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) { return view.stride(a) > view.stride(b); });
-  return axes;
-}
 
 /// `axes` behind a batch axis, where there is one.
 IntList behind_batch(const IntList& axes, bool batched) {
@@ -39,15 +31,12 @@ Shape batch_shape(const Tensor& x, bool batched, const Shape& sample) {
 
 /// A dense view of all `flat` elements: a reshape and a permutation.
 Tensor reordered(const Tensor& flat, bool batched, const View& view) {
-  const IntList order = outermost_first(view);
+  const IntList order = internal::outermost_first(view);
   Shape sorted;
-  IntList back(view.shape());
-  for (size_t i = 0; i < order.size(); ++i) {
-    sorted.push_back(view.dim(order[i]));
-    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  }
+  for (const int64_t axis : order) sorted.push_back(view.dim(axis));
   const Tensor x = reshape(flat, batch_shape(flat, batched, sorted));
-  return order == back && std::is_sorted(order.begin(), order.end()) ? x : permute(x, behind_batch(back, batched));
+  if (std::is_sorted(order.begin(), order.end())) return x;
+  return permute(x, behind_batch(internal::inverse_permutation(order), batched));
 }
 
 bool covers(const View& view, int64_t elements) {
@@ -96,22 +85,22 @@ void Value::check_unwritten() const {
 Tensor Value::flat() {
   if (flat_.defined()) return flat_;
   const Tensor& x = whole_.x;
-  const Tensor ordered = permute(x, behind_batch(outermost_first(view_), whole_.batched));
+  const Tensor ordered = permute(x, behind_batch(internal::outermost_first(view_), whole_.batched));
   Tensor out = reshape(ordered, batch_shape(x, whole_.batched, {view_.numel()}));
   // What was made without recording would lose the history for those who record.
   if (internal::modes().recording || !dispatch::needs_gradient(x)) flat_ = out;
   return out;
 }
 
-AnyOp Value::part_of_flat(const View& view, bool batched) const {
-  if (!batched) return AnyOp(op::AsStrided{view.shape(), view.strides(), view.offset()});
-  Shape shape = {whole_.x.size(0)};
+op::AsStrided Value::part_of_flat(const View& view, bool batched, int64_t size) const {
+  if (!batched) return {view.shape(), view.strides(), view.offset()};
+  Shape shape = {size};
   Strides strides = {view_.numel()};
   for (int64_t axis = 0; axis < view.rank(); ++axis) {
     shape.push_back(view.dim(axis));
     strides.push_back(view.stride(axis));
   }
-  return AnyOp(op::AsStrided{shape, strides, view.offset()});
+  return {shape, strides, view.offset()};
 }
 
 Batch Value::through(const View& view) {
@@ -141,7 +130,8 @@ Batch Value::through(const View& view) {
   }
   const Tensor all = flat();
   if (covers(view, view_.numel())) return {reordered(all, batched, view), batched};
-  return {dispatch::apply_view(part_of_flat(view, batched), contiguous(all)), batched};
+  return {dispatch::apply_view(AnyOp(part_of_flat(view, batched, batched ? all.size(0) : 1)), contiguous(all)),
+          batched};
 }
 
 void Value::set_flat(const Tensor& flat, bool batched) {
@@ -150,25 +140,42 @@ void Value::set_flat(const Tensor& flat, bool batched) {
 
 Value::FlatPart Value::flat_part(const View& view, const Batch& part, int64_t size) {
   const bool batched = part.batched || whole_.batched;
-  const Batch all = through(View::contiguous({view_.numel()}));
-  const Tensor before = batched && !all.batched ? expand(all.x, {size, all.x.size(0)}) : all.x;
-  const Tensor values = batched && !part.batched ? expand(part.x, batch_shape(before, true, part.x.shape())) : part.x;
-  const int64_t elements = view_.numel();
-  set_flat(contiguous(before), batched);
-  return {{part_of_flat(view, batched), batch_shape(before, batched, {elements})}, values, batched};
+  {
+    const Batch all = through(View::contiguous({view_.numel()}));
+    const Tensor before = batched && !all.batched ? expand(all.x, {size, all.x.size(0)}) : all.x;
+    set_flat(contiguous(before), batched);
+  }
+  op::AsStrided place = part_of_flat(view, batched, size);
+  const Tensor values = batched && !part.batched ? expand(part.x, place.shape) : part.x;
+  return {std::move(place), values, batched};
 }
 
-void Value::write(const View& view, const Batch& part, int64_t size) {
-  const auto [scatter, values, batched] = flat_part(view, part, size);
-  const Tensor written = dispatch::apply(scatter, ones(values.shape(), i32, values.device()));
-  const DType dtype = whole_.x.dtype();
-  const Tensor scattered = dispatch::apply(scatter, cast(values, dtype == boolean ? u8 : dtype));
-  set_flat(where(ne(written, 0), cast(scattered, dtype), whole_.x), batched);
+/// Whether no other tensor has the memory of whole_, and no history is lost if `values` are written to it.
+bool Value::is_sole_owner(const Tensor& values) const {
+  const Storage& storage = internal::storage(whole_.x);
+  return whole_.x.device() == values.device() && internal::is_sole_handle(whole_.x) && storage.unique() &&
+         !storage.is_borrowed() && !dispatch::needs_gradient(whole_.x) && !dispatch::needs_gradient(values);
 }
 
-void Value::add(const View& view, const Batch& part, int64_t size) {
-  const auto [scatter, values, batched] = flat_part(view, part, size);
-  set_flat(whole_.x + dispatch::apply(scatter, values), batched);
+template <class Write> void Value::write_in_place(const FlatPart& part, const Write& write) {
+  const internal::ModeScope unrecorded(&internal::Modes::recording, false);
+  write(as_strided(whole_.x, part.place.shape, part.place.strides, part.place.offset));
+  set_flat(Tensor(whole_.x), part.batched);
+}
+
+void Value::write(const View& view, const Batch& with, int64_t size) {
+  const FlatPart part = flat_part(view, with, size);
+  if (is_sole_owner(part.values)) return write_in_place(part, [&](Tensor at) { at.copy_(part.values); });
+  const auto& [shape, strides, offset] = part.place;
+  set_flat(as_strided_scatter(whole_.x, part.values, shape, strides, offset), part.batched);
+}
+
+void Value::add(const View& view, const Batch& with, int64_t size) {
+  const FlatPart part = flat_part(view, with, size);
+  if (!view.overlaps_itself() && is_sole_owner(part.values))
+    return write_in_place(part, [&](Tensor at) { at.add_(part.values); });
+  const op::ViewAdjoint scatter{AnyOp(part.place), whole_.x.shape()};
+  set_flat(whole_.x + dispatch::apply(scatter, part.values), part.batched);
 }
 
 }  // namespace weft::batching

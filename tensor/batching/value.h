@@ -3,6 +3,7 @@
 
 #include "tensor/batching/level.h"
 #include "tensor/ops/copy.h"
+#include "tensor/ops/view.h"
 
 namespace weft::batching {
 
@@ -17,8 +18,10 @@ class Value {
   bool loses_history() const;
   /// Makes reading while recording an error until the whole memory has been overwritten.
   void set_history_lost() { history_lost_ = true; }
+  bool history_lost() const { return history_lost_; }
   uint64_t level() const { return level_; }
-  size_t bytes() const { return bytes_; }
+  /// How many elements of this dtype fill this memory.
+  int64_t elements(DType dtype) const { return static_cast<int64_t>(bytes_ / size_of(dtype)); }
   /// The batch tensor for another view of this memory. GradientError if the batch tensor was written in place since.
   Batch through(const View& view);
   /// Replaces the part that `view` describes.
@@ -32,16 +35,19 @@ class Value {
   void check_unwritten() const;
   void check_history() const;
   /// The view op that takes the part described by `view` from flat(). If batched, the batch axis comes first.
-  AnyOp part_of_flat(const View& view, bool batched) const;
+  op::AsStrided part_of_flat(const View& view, bool batched, int64_t size) const;
   void set_flat(const Tensor& flat, bool batched);
-  /// A part of the flat elements. `scatter`, the adjoint of its view, writes `values` into zeros.
+  /// The place of a part in the flat elements, and the values for it.
   struct FlatPart {
-    op::ViewAdjoint scatter;
+    op::AsStrided place;
     Tensor values;
     bool batched;
   };
   /// The part that `view` describes, batched if this value or `part` is. Also converts this value to its flat form.
   FlatPart flat_part(const View& view, const Batch& part, int64_t size);
+  bool is_sole_owner(const Tensor& values) const;
+  /// write(place), without history.
+  template <class Write> void write_in_place(const FlatPart& part, const Write& write);
 
   size_t bytes_;
   uint64_t level_ = 0;

@@ -1,6 +1,9 @@
 #include "tensor/batching/vmap.h"
 
 #include "tensor/batching/level.h"
+#include "tensor/batching/value.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/view.h"
 
 namespace weft {
@@ -46,7 +49,7 @@ Batched batch_of(const Tensors& arguments, const BatchAxes& in_dims) {
 /// A result with its batch axis at `axis`.
 Tensor finished(const Tensor& y, Device device, int64_t size, std::optional<int64_t> axis, size_t number) {
   Batch batch{y, false};
-  if (y.device() == device) batch = batch_behind(device.index, operand(y));
+  if (y.device() == device) batch = batch_behind(y);
   if (!axis) {
     if (batch.batched) throw Error(text("vmap: result ", number, " differs between samples and needs a batch axis"));
     return batch.x;
@@ -57,6 +60,31 @@ Tensor finished(const Tensor& y, Device device, int64_t size, std::optional<int6
   ErrorFrame frame("vmap", y);
   const int64_t to = normalize_axis(*axis, whole.rank());
   return to == 0 ? whole : movedim(whole, 0, to);
+}
+
+/// What the function wrote to the samples of an argument, and the place for it in the argument.
+struct Write {
+  Tensor place, values;
+  bool recorded;
+};
+
+/// Error if the argument `x` may not be written to.
+std::optional<Write> write_to(const Tensor& sample, const Tensor& x, int64_t axis) {
+  const Storage& storage = internal::storage(sample);
+  if (storage.version() == 0) return std::nullopt;
+  ErrorFrame frame("vmap", x);
+  const bool has_history = !static_cast<const Value*>(storage.data())->history_lost();
+  const bool recorded = internal::modes().recording && has_history;
+  const internal::ModeScope mode(&internal::Modes::recording, recorded);
+  Write out{movedim(x, axis, 0), batch_behind(sample).x, recorded};
+  (void)dispatch::check_writable(out.place, "copy_", out.values.requires_grad());
+  return out;
+}
+
+void write_back(Write& write) {
+  ErrorFrame frame("vmap", write.place);
+  const internal::ModeScope mode(&internal::Modes::recording, write.recorded);
+  write.place.copy_(write.values);
 }
 
 }  // namespace
@@ -77,6 +105,15 @@ Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arg
     const std::optional<int64_t> axis = out_dims.of(i, results.size(), "results");
     out.push_back(finished(results[i], level.device(), *batched.size, axis, i));
   }
+  // Arguments are written to when nothing can fail any more. Results that are views of them keep their values.
+  std::vector<Write> writes;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (batched.axes[i])
+      if (auto write = write_to(samples[i], arguments[i], *batched.axes[i])) writes.push_back(std::move(*write));
+  for (const Write& write : writes)
+    for (size_t i = 0; i < out.size(); ++i)
+      if (results[i].device() == level.device() && out[i].shares_storage(write.place)) out[i] = clone(out[i]);
+  for (Write& write : writes) write_back(write);
   return out;
 }
 

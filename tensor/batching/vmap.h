@@ -6,15 +6,16 @@
 // without a batching rule runs sample by sample, with the same result). Tensors from outside, such as `weight`, are the
 // same for every sample. vmap nests and works with gradients in both directions: backward through its result, and
 // grad(), vjp, jvp or jacobian inside of it, which give each sample its own gradient (also with respect to a tensor
-// from outside).
+// from outside). A write to an argument inside of the function is a write to the caller's tensor, once the function has
+// returned; until then each argument is a copy, also if the same tensor is given twice.
 //
 // Known limits. Values that differ between samples cannot be read inside (item(), to_vector() and printing are a
 // DeviceError), so shapes and branches cannot depend on them (masks, nonzero, unique, counts of repeat_interleave).
 // Checks of values, for example of a probability, apply to all samples together. A tensor from outside cannot be
-// written in place with samples (write to zeros_like() of an argument instead). Gradients through a user-defined
-// Function (autograd/function.h) and through checkpoint() must be taken inside; outside they are a GradientError.
-// Functions that draw random numbers for a sample (dropout, rand_like) draw different numbers for each sample;
-// rand(shape) draws the same numbers for all samples.
+// written in place with samples (write to zeros_like() of an argument instead). detach() of a sample is a copy: a write
+// to it does not reach the sample. Gradients through a user-defined Function (autograd/function.h) and through
+// checkpoint() must be taken inside; outside they are a GradientError. Functions that draw random numbers for a sample
+// (dropout, rand_like) draw different numbers for each sample; rand(shape) draws the same numbers for all samples.
 #pragma once
 
 #include <concepts>
@@ -22,10 +23,12 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "tensor/state_dict.h"
 #include "tensor/tensor.h"
 
 namespace weft {
@@ -52,6 +55,10 @@ namespace batching {
 using Tensors = std::vector<Tensor>;
 Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arguments, const BatchAxes& in_dims,
              const BatchAxes& out_dims);
+template <class F>
+concept TakesList = std::invocable < const F&,
+        const std::vector<Tensor>
+& > ;
 }  // namespace batching
 
 /// The function that vmap returns: it takes the arguments of F, each with a batch axis.
@@ -65,35 +72,62 @@ template <class F> class Vmapped {
   template <std::same_as<Tensor>... Arguments>
     requires(sizeof...(Arguments) > 0 && std::invocable<const F&, const Arguments&...>)
   auto operator()(const Arguments&... arguments) const {
-    return run(
-        {arguments...},
-        [&]<size_t... I>(const std::vector<Tensor>& x, std::index_sequence<I...>) { return f_(x[I]...); },
-        std::index_sequence_for<Arguments...>());
+    return run({arguments...}, in_dims_,
+               [&](const std::vector<Tensor>& x) { return call(std::index_sequence_for<Arguments...>(), x, 0); });
   }
   /// For an F that takes a list.
-  auto operator()(const std::vector<Tensor>& arguments) const requires std::invocable < const F&, const
-      std::vector<Tensor>
-  & > {
-    return run(
-        arguments, [&](const std::vector<Tensor>& x, std::index_sequence<>) { return f_(x); }, std::index_sequence<>());
+  template <std::same_as<std::vector<Tensor>> List = std::vector<Tensor>>
+    requires std::invocable<const F&, const List&>
+  auto operator()(const List& arguments) const { return run(arguments, in_dims_, f_); }
+  /// For an F that takes tensors by name, and then others: all in the dict have the first axis of `in_dims`.
+  template <std::same_as<StateDict> Named = StateDict, std::same_as<Tensor>... Rest>
+    requires std::invocable<const F&, const Named&, const Rest&...>
+  auto operator()(const Named& named, const Rest&... rest) const {
+    constexpr size_t kArguments = 1 + sizeof...(Rest);
+    std::vector<Tensor> arguments;
+    for (const auto& [name, tensor] : named) arguments.push_back(tensor);
+    (arguments.push_back(rest), ...);
+    std::vector<std::optional<int64_t>> axes(named.size(), in_dims_.of(0, kArguments, "arguments"));
+    for (size_t i = 1; i < kArguments; ++i) axes.push_back(in_dims_.of(i, kArguments, "arguments"));
+    return run(arguments, BatchAxes(std::move(axes)), [&](const std::vector<Tensor>& x) {
+      StateDict samples;
+      for (const auto& [name, tensor] : named) samples.emplace(name, x[samples.size()]);
+      return call(std::index_sequence_for<Rest...>(), x, named.size(), samples);
+    });
   }
 
  private:
-  template <class Call, class Sequence>
-  auto run(const std::vector<Tensor>& arguments, const Call& call, Sequence sequence) const {
-    using Result = decltype(call(arguments, sequence));
-    constexpr bool kOne = std::convertible_to<Result, Tensor>;
+  /// f_(named..., x[first], x[first + 1], ...)
+  template <size_t... Is, class... Named>
+  auto call(std::index_sequence<Is...>, const std::vector<Tensor>& x, size_t first, const Named&... named) const {
+    return f_(named..., x[first + Is]...);
+  }
+  template <class Call>
+  auto run(const std::vector<Tensor>& arguments, const BatchAxes& in_dims, const Call& call) const {
+    using Result = std::decay_t<decltype(call(arguments))>;
+    constexpr bool kOne = std::convertible_to<Result, Tensor>, kNamed = std::same_as<Result, StateDict>;
+    std::vector<std::string> names;
     const auto many = [&](const std::vector<Tensor>& x) -> std::vector<Tensor> {
-      if constexpr (kOne)
-        return {call(x, sequence)};
-      else
-        return call(x, sequence);
+      if constexpr (kOne) {
+        return {call(x)};
+      } else if constexpr (kNamed) {
+        std::vector<Tensor> out;
+        for (const auto& [name, tensor] : call(x)) names.push_back(name), out.push_back(tensor);
+        return out;
+      } else {
+        return call(x);
+      }
     };
-    std::vector<Tensor> results = batching::vmap(many, arguments, in_dims_, out_dims_);
-    if constexpr (kOne)
+    std::vector<Tensor> results = batching::vmap(many, arguments, in_dims, out_dims_);
+    if constexpr (kOne) {
       return Tensor(results[0]);
-    else
+    } else if constexpr (kNamed) {
+      StateDict out;
+      for (size_t i = 0; i < names.size(); ++i) out[names[i]] = results[i];
+      return out;
+    } else {
       return results;
+    }
   }
 
   F f_;
@@ -103,8 +137,8 @@ template <class F> class Vmapped {
 
 /// f for a batch: splits each argument into samples along its axis of `in_dims` (nullopt: the argument is passed as it
 /// is to every sample), applies f to all samples at once, and stacks the results along their axes of `out_dims`. f
-/// takes Tensors or one std::vector<Tensor>, and returns a Tensor or a std::vector<Tensor>. A result that is the same
-/// for all samples is repeated.
+/// takes Tensors, one std::vector<Tensor>, or a StateDict and Tensors, and returns a Tensor, a std::vector<Tensor> or a
+/// StateDict. A result that is the same for all samples is repeated.
 template <class F> Vmapped<std::decay_t<F>> vmap(F&& f, BatchAxes in_dims = 0, BatchAxes out_dims = 0) {
   return {std::forward<F>(f), std::move(in_dims), std::move(out_dims)};
 }

@@ -197,5 +197,74 @@ TEST(PerSampleGrad, OfConvolutions) {
   }
 }
 
+Tensor loss_of(Net& net, const StateDict& p, const Tensor& x, const Tensor& y) {
+  return nn::mse_loss(nn::functional_call(net, p, x), y);
+}
+
+TEST(ValueAndGrad, IsThatOfTheModule) {
+  manual_seed(6);
+  Net net;
+  const Tensor x = randn({5, 3}, f64), y = randn({5, 2}, f64);
+  StateDict state = net.clone_state();
+  state["count"] = tensor({3});  // not differentiated
+  const auto loss = [&](const StateDict& p, const Tensor& in, const Tensor& target) {
+    EXPECT_EQ(p.at("count").item<int64_t>(), 3);
+    StateDict own = p;
+    own.erase("count");
+    return loss_of(net, own, in, target);
+  };
+  const auto [value, gradients] = value_and_grad(loss, state, x, y);
+  nn::mse_loss(net(x), y).backward();
+  EXPECT_TRUE(allclose(value, nn::mse_loss(net(x), y), 1e-12));
+  EXPECT_FALSE(value.requires_grad());
+  ASSERT_EQ(gradients.size(), 4u);
+  for (const auto& [name, parameter] : net.parameter_dict())
+    EXPECT_TRUE(allclose(gradients.at(name), parameter.grad(), 1e-12)) << name;
+  EXPECT_EQ(error_of([&] {
+              (void)value_and_grad([](const StateDict& p) { return p.at("a"); }, {{"a", ones({2})}});
+            }),
+            "value_and_grad(): the function returned shape [2]; it must return one number");
+}
+
+TEST(Vmap, OfTensorsByName) {
+  manual_seed(7);
+  Net a, b;
+  const Tensor x = randn({4, 3}, f64), y = randn({4, 2}, f64);
+  const auto step = [&](const StateDict& p, const Tensor& in, const Tensor& target) {
+    const auto loss = [&](const StateDict& q) { return loss_of(a, q, in, target); };
+    return value_and_grad(loss, p).gradients;
+  };
+  // An ensemble: the same inputs for each model.
+  const StateDict stacked = nn::stack_states({a.state_dict(), b.state_dict()});
+  const StateDict all = vmap(step, {0, std::nullopt, std::nullopt})(stacked, x, y);
+  // Gradients of samples: the same model for each input.
+  const StateDict own = a.clone_state();
+  const StateDict samples = vmap(step, {std::nullopt, 0, 0})(own, x, y);
+  const StateDict of_a = step(own, x, y), of_b = step(b.clone_state(), x, y);
+  for (const auto& [name, gradient] : of_a) {
+    EXPECT_TRUE(allclose(all.at(name)[0], gradient, 1e-12)) << name;
+    EXPECT_TRUE(allclose(all.at(name)[1], of_b.at(name), 1e-12)) << name;
+    EXPECT_TRUE(allclose(samples.at(name).mean(0), gradient, 1e-12)) << name;
+  }
+  const auto shift = [](const StateDict& p) { return p.at("u") + p.at("v"); };
+  EXPECT_TRUE(equal(vmap(shift, 1)(StateDict{{"u", ones({2, 3})}, {"v", zeros({2, 3})}}), ones({3, 2})));
+}
+
+TEST(StackStates, SaysWhatDiffers) {
+  EXPECT_EQ(error_of([] { (void)nn::stack_states({}); }), "stack_states(): no states to stack");
+  EXPECT_EQ(error_of([] {
+              (void)nn::stack_states({{{"a", ones({2})}}, {{"b", ones({2})}}});
+            }),
+            "stack_states(): one of the states has no `a`");
+  EXPECT_EQ(error_of([] {
+              (void)nn::stack_states({{{"a", ones({2})}}, {{"a", ones({2})}, {"b", ones({2})}}});
+            }),
+            "stack_states(): one of the states has 2 names, the first has 1");
+  EXPECT_EQ(error_of([] {
+              (void)nn::stack_states({StateDict(), {{"a", ones({2})}}});
+            }),
+            "stack_states(): one of the states has 1 names, the first has 0");
+}
+
 }  // namespace
 }  // namespace weft::testing
