@@ -5,6 +5,8 @@
 
 #include <charconv>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -178,12 +180,26 @@ class Transaction {
   Steps steps_;
 };
 
-/// Adds the loading of `state` into `part`, if there is one; `current` gives the state that takes it back.
+/// Adds the loading of `state` into `part`, if there is one; `current` gives the state that takes it back. Each part is
+/// copied when its turn comes, and what was read of it is released then: the parts after it need the memory.
 template <class Part, class Current, class State>
-void load(Transaction& transaction, Part* part, const Current& current, const State& state) {
+void load(Transaction& transaction, Part* part, const Current& current, State state) {
   if (part == nullptr) return;
-  transaction.add([part, &state] { part->load_state_dict(state); },
-                  [part, before = std::invoke(current, *part)] { part->load_state_dict(before); });
+  struct Loading {
+    State given;
+    std::optional<State> before;
+  };
+  const auto loading = std::make_shared<Loading>();
+  loading->given = std::move(state);
+  transaction.add(
+      [part, current, loading] {
+        loading->before = std::invoke(current, *part);
+        part->load_state_dict(loading->given);
+        loading->given = State();
+      },
+      [part, loading] {
+        if (loading->before) part->load_state_dict(*loading->before);
+      });
 }
 
 /// The end of its scope would undo what is loaded.
@@ -192,13 +208,14 @@ void check_not_applied(const CheckpointParts& parts) {
     throw IoError("the average is applied: save and load outside of its scope, when the model holds its own weights");
 }
 
-void apply(const Contents& contents, const CheckpointParts& parts) {
+void apply(Contents contents, const CheckpointParts& parts) {
   check_not_applied(parts);
   // Everything that is only parsed comes first.
-  const StateDict model = part_of(contents.tensors, "model.");
-  const optim::State optimizer = state_of(contents, "optimizer."), schedule = state_of(contents, "schedule.");
-  const optim::State average = state_of(contents, "average."), scaler = state_of(contents, "scaler.");
-  const optim::State accumulate = state_of(contents, "accumulate.");
+  StateDict model = part_of(contents.tensors, "model.");
+  optim::State optimizer = state_of(contents, "optimizer."), schedule = state_of(contents, "schedule.");
+  optim::State average = state_of(contents, "average."), scaler = state_of(contents, "scaler.");
+  optim::State accumulate = state_of(contents, "accumulate.");
+  contents.tensors.clear();
   if (parts.model != nullptr) {
     text_at(contents, "model");
     check_dtypes(parts.model->state_dict(), model, "model", is_equal);
@@ -216,18 +233,18 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
   const RandomState random = parts.random ? parse_random(text_at(contents, "random")) : RandomState{};
 
   Transaction transaction;
-  load(transaction, parts.model, &nn::Module::clone_state, model);
-  const auto own = [&](optim::Optimizer& part) {
+  load(transaction, parts.model, &nn::Module::clone_state, std::move(model));
+  const auto own = [numbers = optimizer.numbers](optim::Optimizer& part) {
     optim::State before = part.own_state();
     // A switch that is off may be saved by its absence, and a state without it leaves it on.
-    for (const auto& [key, value] : optimizer.numbers) before.numbers.emplace(key, 0);
+    for (const auto& [key, value] : numbers) before.numbers.emplace(key, 0);
     return before;
   };
-  load(transaction, parts.optimizer, own, optimizer);
-  load(transaction, parts.schedule, &optim::Schedule::state_dict, schedule);
-  load(transaction, parts.average, &optim::Average::clone_state, average);
-  load(transaction, parts.scaler, &optim::GradScaler::state_dict, scaler.numbers);
-  load(transaction, parts.accumulate, &optim::Accumulate::state_dict, accumulate);
+  load(transaction, parts.optimizer, own, std::move(optimizer));
+  load(transaction, parts.schedule, &optim::Schedule::state_dict, std::move(schedule));
+  load(transaction, parts.average, &optim::Average::clone_state, std::move(average));
+  load(transaction, parts.scaler, &optim::GradScaler::state_dict, std::move(scaler.numbers));
+  load(transaction, parts.accumulate, &optim::Accumulate::state_dict, std::move(accumulate));
   if (parts.loader != nullptr) transaction.add([&] { parts.loader->set_position(position); }, [] {});
   transaction.run();
   if (parts.fields != nullptr) *parts.fields = std::move(fields);

@@ -89,6 +89,9 @@ uint32_t crc32(uint32_t crc, const void* data, size_t bytes) {
 
 namespace {
 
+/// One system call reads or writes less than 2 GiB.
+constexpr size_t kMostPerCall = size_t{1} << 30;
+
 std::string system_reason() { return std::strerror(errno); }
 
 /// What the system call `call` returns, made again for as long as a signal interrupts it.
@@ -125,7 +128,7 @@ std::string resolve_links(const std::string& path) {
   const std::unique_ptr<char, decltype(&::free)> resolved(::realpath(path.c_str(), nullptr), &::free);
   if (resolved) return resolved.get();
   if (errno == ELOOP) throw IoError(text(path, ": cannot be resolved: ", system_reason()));
-  // Absent: a dangling link leads to the file that is to be made. A loop was refused above, so the walk ends.
+  // Absent: a dangling link leads to the file that is to be made. A loop was refused above, so the recursion ends.
   const std::string target = link_target(path);
   return target.empty() ? path : resolve_links(target);
 }
@@ -191,9 +194,8 @@ InputFile::~InputFile() { ::close(descriptor_); }
 void InputFile::read(uint64_t offset, void* out, size_t bytes) const {
   char* position = static_cast<char*>(out);
   while (bytes > 0) {
-    constexpr size_t kMost = size_t{1} << 30;  // one call reads less than 2 GiB
     const ssize_t count = uninterrupted(
-        [&] { return ::pread(descriptor_, position, std::min(bytes, kMost), static_cast<off_t>(offset)); });
+        [&] { return ::pread(descriptor_, position, std::min(bytes, kMostPerCall), static_cast<off_t>(offset)); });
     if (count < 0) throw IoError(text(path_, ": cannot read: ", system_reason()));
     if (count == 0) throw IoError(text(path_, ": ends at byte ", offset, " where ", bytes, " more were expected"));
     position += count;
@@ -260,9 +262,8 @@ void AtomicFile::fail(const char* what) const { throw IoError(text(path_, ": ", 
 void AtomicFile::write(const void* data, size_t bytes) {
   const char* position = static_cast<const char*>(data);
   while (bytes > 0) {
-    constexpr size_t kMost = size_t{1} << 30;
     const ssize_t count =
-        uninterrupted([&] { return detail::file_calls.write(descriptor_, position, std::min(bytes, kMost)); });
+        uninterrupted([&] { return detail::file_calls.write(descriptor_, position, std::min(bytes, kMostPerCall)); });
     if (count == 0) errno = ENOSPC;
     if (count <= 0) fail("cannot write");
     position += count;

@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 9> kDescr = {{{"f4", DT
                                                                        {"u1", DType::u8},
                                                                        {"b1", DType::boolean}}};
 
-/// Walks over the dict; every function skips white space before it.
+/// Parses the dict; every function first skips white space.
 class DictReader {
  public:
   explicit DictReader(std::string_view text) : text_(text) {}

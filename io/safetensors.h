@@ -23,4 +23,11 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
 /// exception is thrown.
 StateDict load_safetensors(const std::string& path, Metadata* metadata = nullptr);
 
+/// The same without reading the data: the tensors are on the file's pages, which the system loads at their first use
+/// and drops again where it needs memory. Writes to the tensors do not reach the file. Replacing the file (as all save
+/// functions do) is safe meanwhile; if it is written in place, the tensors may change, and if it becomes shorter, using
+/// them ends the process (SIGBUS).
+///   model.load_state_dict(io::map_safetensors(path), {.assign = true});  // no copy of the weights at all
+StateDict map_safetensors(const std::string& path, Metadata* metadata = nullptr);
+
 }  // namespace weft::io

@@ -11,6 +11,7 @@
 #include "nn/layers/batch_norm.h"
 #include "nn/layers/flatten.h"
 #include "nn/module/layer.h"
+#include "nn/module/named_list.h"
 
 namespace weft::nn {
 
@@ -50,6 +51,9 @@ class Sequential : public Layer<Sequential> {
   }
 
   Tensor forward(const Tensor& x) const;
+  /// Runs only the modules `first` .. `last` - 1, as for the features that layers in the middle compute. IndexError
+  /// unless first <= last <= size().
+  Tensor forward(const Tensor& x, size_t first, size_t last) const;
   /// Error if a step has neither remake() nor a default constructor.
   Sequential remake() const;
   size_t size() const { return steps_.size(); }
@@ -118,14 +122,14 @@ class Sequential : public Layer<Sequential> {
     M module;
   };
 
-  /// Whether step `index` exists and is exactly an M.
-  template <class M> bool is_layer(size_t index) const {
-    return index < steps_.size() && steps_[index]->template exactly<M>() != nullptr;
+  /// Whether step `index` is before `last` and exactly an M.
+  template <class M> bool is_layer(size_t index, size_t last) const {
+    return index < last && steps_[index]->template exactly<M>() != nullptr;
   }
-  /// The number of steps, starting at `index`, that run as one op.
-  size_t fused_steps(size_t index) const;
+  /// The number of steps before `last`, starting at `index`, that run as one op.
+  size_t fused_steps(size_t index, size_t last) const;
   /// The number of steps to fuse for a convolution at `index` with its batch norm and ReLU; 0 if they are not fused.
-  size_t conv_norm_steps(size_t index, const Tensor& x) const;
+  size_t conv_norm_steps(size_t index, size_t last, const Tensor& x) const;
 
   std::vector<std::unique_ptr<Step>> steps_;
 };
@@ -200,9 +204,9 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
  public:
   ModuleDict() = default;
   void insert(const std::string& name, M module) {
-    detail::make_room(items_);
+    items_.make_room(name);
     std::string own = name;
-    items_.emplace_back(std::move(own), register_module(name, std::move(module)));
+    items_.push_back({std::move(own), register_module(name, std::move(module))});
   }
 
   ModuleDict remake() const requires Clonable<M> {
@@ -211,10 +215,10 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
     return out;
   }
   size_t size() const { return present(items_).size(); }
-  bool contains(const std::string& name) const { return find(name) != items_.size(); }
+  bool contains(const std::string& name) const { return items_.contains(name); }
   /// Error if there is no module of this name.
   M& operator[](const std::string& name) {
-    const size_t at = find(name);
+    const size_t at = items_.find(name);
     if (at == items_.size()) throw Error(text("there is no module `", name, "`"));
     return items_[at].second;
   }
@@ -224,12 +228,7 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
   auto end() const { return items_.end(); }
 
  private:
-  size_t find(const std::string& name) const {
-    size_t at = 0;
-    while (at < items_.size() && items_[at].first != name) ++at;
-    return at;
-  }
-  std::vector<std::pair<std::string, M>> items_;
+  detail::NamedList<std::pair<std::string, M>> items_;
 };
 
 /// A list of parameters, named "0", "1", ...
@@ -266,10 +265,10 @@ class ParameterDict : public Module {
   ParameterDict() = default;
   /// Registers `value` as a parameter, as register_parameter() does, and returns it.
   Tensor insert(const std::string& name, const Tensor& value) {
-    detail::make_room(items_);
+    items_.make_room(name);
     std::string own = name;
-    items_.emplace_back(std::move(own), register_parameter(name, value));
-    return items_.back().second;
+    items_.push_back({std::move(own), register_parameter(name, value)});
+    return items_[items_.size() - 1].second;
   }
 
   ParameterDict remake() const {
@@ -278,18 +277,14 @@ class ParameterDict : public Module {
     return out;
   }
   size_t size() const { return present(items_).size(); }
-  bool contains(const std::string& name) const {
-    for (const auto& [own, item] : items_)
-      if (own == name) return true;
-    return false;
-  }
+  bool contains(const std::string& name) const { return items_.contains(name); }
   /// Error if there is no parameter of this name.
   Tensor operator[](const std::string& name) const { return get_parameter(name); }
   auto begin() const { return present(items_).begin(); }
   auto end() const { return items_.end(); }
 
  private:
-  std::vector<std::pair<std::string, Tensor>> items_;
+  detail::NamedList<std::pair<std::string, Tensor>> items_;
 };
 
 }  // namespace weft::nn

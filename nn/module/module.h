@@ -32,7 +32,9 @@ struct BufferOptions {
 };
 
 struct LoadOptions {
-  bool strict = true;  // Error for a missing or unexpected key
+  bool strict = true;       // Error for a missing or unexpected key
+  std::string prefix = {};  // "bert.": loads the keys that begin with it, without it; the others are left out
+  bool assign = false;      // no copy: parameters and buffers take the memory, dtype and device of what is given
 };
 
 /// The keys that load_state_dict({.strict = false}) did not load.
@@ -112,6 +114,8 @@ class Module {
   /// All parameters, parents first, in registration order. A shared parameter is listed once, under its first name.
   std::vector<NamedTensor> named_parameters() const;
   std::vector<Tensor> parameters() const;
+  /// named_parameters() as a dict: what functional_call(), vmap and value_and_grad take.
+  StateDict parameter_dict() const;
   /// All buffers, whether they are saved or not. (The value of a parametrized weight is none: parametrize.h.)
   std::vector<NamedTensor> buffers() const;
   /// A parameter or buffer by its dotted name (`conv.weight`). Error if there is none.
@@ -160,7 +164,9 @@ class Module {
   /// Copies `state` into the existing parameters and buffers, cast to their dtypes. Everything is checked before
   /// anything is written. Error if a shape differs or a key is missing or unexpected; the message shows the first five,
   /// Error::items has all of them. As in PyTorch, a batch norm's num_batches_tracked may be missing if its running
-  /// averages are present; it then keeps its value.
+  /// averages are present; it then keeps its value. With `assign`, gradients are cast as by to(), memory that
+  /// several names share, or that is not row-major, is copied, and the memory counts as written: a graph that has saved
+  /// it cannot run backward any more. (If there is no room for a cast gradient, a part may have been assigned.)
   LoadResult load_state_dict(const StateDict& state, const LoadOptions& options = {});
 
   // ---- changes ----

@@ -20,13 +20,45 @@ std::string summary_of(const std::vector<std::string>& problems) {
 }
 
 /// Why `source` cannot be copied into `target`; empty where it can.
-std::string misfit(const std::string& name, const Tensor& target, const Tensor& source) {
+std::string misfit(const std::string& name, const Tensor& target, const Tensor& source, bool assign) {
   if (!source.defined()) return text(name, " is undefined");
   if (source.shape() != target.shape())
     return text(name, " has shape ", source.shape(), " instead of ", target.shape());
-  if (is_floating(source.dtype()) && !is_floating(target.dtype()))
+  const bool from_floating = is_floating(source.dtype()), to_floating = is_floating(target.dtype());
+  if (assign ? from_floating != to_floating : from_floating && !to_floating)
     return text(name, " is ", source.dtype(), " instead of ", target.dtype());
   return {};
+}
+
+/// The keys that begin with `prefix`, without it.
+StateDict keys_below(const std::string& prefix, const StateDict& given) {
+  StateDict out;
+  for (auto at = given.lower_bound(prefix); at != given.end() && at->first.starts_with(prefix); ++at)
+    out[at->first.substr(prefix.size())] = at->second;
+  if (out.empty()) throw Error(text("no key begins with `", prefix, "`"));
+  return out;
+}
+
+/// How to load the module's own part of a larger model, whose names have a prefix; empty if there is no such part.
+std::string advice_on(const StateDict& own, const StateDict& given, const std::string& prefix) {
+  const std::string& first = own.begin()->first;
+  for (const auto& [name, source] : given) {
+    if (!name.ends_with("." + first) || name.starts_with('.')) continue;
+    const std::string inner = name.substr(0, name.size() - first.size());
+    const bool fits = std::all_of(own.begin(), own.end(), [&](const auto& item) {
+      const auto found = given.find(inner + item.first);
+      return found != given.end() && found->second.defined() && found->second.shape() == item.second.shape();
+    });
+    if (fits)
+      return text(". All keys are there below `", inner, "`: `{.prefix = \"", prefix + inner, "\"}` loads them");
+  }
+  return {};
+}
+
+/// `source`, or a copy if the module cannot have its memory for itself.
+Tensor taken_or_copied(const Tensor& source, std::set<const Storage*>& taken) {
+  const bool fits = source.is_contiguous() && taken.insert(&internal::storage(source)).second;
+  return fits ? source.detach() : source.clone();
 }
 
 /// Whether it is the count of a batch norm's batches, of a file that has the averages: older ones lack the count, which
@@ -75,9 +107,11 @@ StateDict Module::clone_state() const {
   return out;
 }
 
-LoadResult Module::load_state_dict(const StateDict& given, const LoadOptions& options) {
+LoadResult Module::load_state_dict(const StateDict& all, const LoadOptions& options) {
   ErrorFrame frame("load_state_dict");
   NoGrad guard;
+  const StateDict below = options.prefix.empty() ? StateDict() : keys_below(options.prefix, all);
+  const StateDict& given = options.prefix.empty() ? all : below;
   const StateDict own = state_dict();
   LoadResult result;
   std::vector<std::string> problems;
@@ -94,14 +128,34 @@ LoadResult Module::load_state_dict(const StateDict& given, const LoadOptions& op
     const auto found = given.find(name);
     if (found == given.end()) continue;
     written.insert(&internal::storage(target));
-    if (std::string why = misfit(name, target, found->second); !why.empty()) problems.push_back(std::move(why));
+    if (std::string why = misfit(name, target, found->second, options.assign); !why.empty())
+      problems.push_back(std::move(why));
   }
-  if (!problems.empty()) throw Error(summary_of(problems), problems);
-
+  if (!problems.empty()) {
+    const bool missing = options.strict && !result.missing.empty();
+    throw Error(summary_of(problems) + (missing ? advice_on(own, given, options.prefix) : ""), problems);
+  }
   StateDict ready;  // what lies in memory that is about to be written is copied first
-  for (const auto& [name, source] : given)
-    if (own.contains(name)) ready[name] = written.contains(&internal::storage(source)) ? source.clone() : source;
-  for (const auto& [name, source] : ready) Tensor(own.at(name)).copy_(source);
+  for (const auto& [name, source] : given) {
+    if (!own.contains(name)) continue;
+    if (options.assign)
+      ready[name] = taken_or_copied(source, written);
+    else
+      ready[name] = written.contains(&internal::storage(source)) ? source.clone() : source;
+  }
+  if (options.assign) {
+    state().walk([&](const std::string& prefix, const State& below) {
+      const auto take = [&](const std::string& name, const Tensor& tensor) {
+        if (const auto found = ready.find(prefix + name); found != ready.end())
+          detail::take_memory(tensor, found->second);
+      };
+      for (const NamedTensor& parameter : below.parameters) take(parameter.name, parameter.tensor);
+      for (const State::Buffer& buffer : below.buffers)
+        if (buffer.saved) take(buffer.name, buffer.tensor);
+    });
+  } else {
+    for (const auto& [name, source] : ready) Tensor(own.at(name)).copy_(source);
+  }
   return result;
 }
 

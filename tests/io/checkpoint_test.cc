@@ -15,6 +15,7 @@
 #include "nn/nn.h"
 #include "optim/optim.h"
 #include "tensor/all.h"
+#include "tensor/memory/allocator.h"
 #include "tests/io/files.h"
 #include "tests/io/states.h"
 
@@ -148,17 +149,17 @@ TEST(Checkpoint, AllOrNothing) {
   // Each of these fails later than the ones before it.
   io::CheckpointParts parts = other.parts();
   parts.model = &small;
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", parts); }), "head.weight");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "a", parts); }), "head.weight");
   expect_unchanged();
   optim::AdamW fewer(other.model->head.parameters());
   parts = other.parts();
   parts.optimizer = &fewer;
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", parts); }), "does not fit");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "a", parts); }), "does not fit");
   expect_unchanged();
   data::DataLoader<2> wider(other.dataset, {.batch_size = 11, .shuffle = true});
   parts = other.parts();
   parts.loader = &wider;
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", parts); }), "batches of 10");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "a", parts); }), "batches of 10");
   expect_unchanged();
   io::load_checkpoint(folder / "a", other.parts());
   expect_same(run.model->state_dict(), other.model->state_dict());
@@ -170,25 +171,26 @@ TEST(Checkpoint, PartsThatAreMissingOrOfAnotherDtype) {
   Net model;
   optim::SGD optimizer(model.parameters(), {.lr = 0.1});
   io::save_checkpoint(folder / "model", {.model = &model});
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.model = &model, .optimizer = &optimizer}); }),
-             "holds no optimizer");
+  EXPECT_SAYS(
+      test::io_error([&] { io::load_checkpoint(folder / "model", {.model = &model, .optimizer = &optimizer}); }),
+      "holds no optimizer");
   io::save_checkpoint(folder / "none", {.random = false});
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "none", {.model = &model, .random = false}); }),
-             "holds no model");
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "none", {}); }), "holds no random");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "none", {.model = &model, .random = false}); }),
+              "holds no model");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "none", {}); }), "holds no random");
   Net wide;
   wide.to(f64);
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.model = &wide}); }),
-             "is f32 in the checkpoint and f64");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "model", {.model = &wide}); }),
+              "is f32 in the checkpoint and f64");
   optim::Ema average(model, 0.5), wide_average(wide, 0.5);
   io::save_checkpoint(folder / "narrow", {.average = &average});
   io::load_checkpoint(folder / "narrow", {.average = &wide_average});  // it keeps all digits
   io::save_checkpoint(folder / "wide", {.average = &wide_average});
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "wide", {.average = &average}); }),
-             "is f64 in the checkpoint and f32 in the average");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "wide", {.average = &average}); }),
+              "is f64 in the checkpoint and f32 in the average");
   io::save_safetensors(folder / "plain", model.state_dict());
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "plain", {.model = &model}); }), "not a checkpoint");
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "absent", {.model = &model}); }), "absent");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "plain", {.model = &model}); }), "not a checkpoint");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "absent", {.model = &model}); }), "absent");
 }
 
 /// An optimizer with numbers of its own per parameter, a schedule whose state is infinite at first, and an average.
@@ -231,12 +233,12 @@ TEST(Checkpoint, HoldsAveragesAndStatesOfAllKinds) {
   expect_same(first.average.state_dict().tensors, second.average.state_dict().tensors);
   {
     const auto averaged = first.average.applied();
-    EXPECT_HAS(test::io_error([&] { io::save_checkpoint(folder / "b", first.parts()); }), "the average is applied");
-    EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", first.parts()); }), "the average is applied");
+    EXPECT_SAYS(test::io_error([&] { io::save_checkpoint(folder / "b", first.parts()); }), "the average is applied");
+    EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "a", first.parts()); }), "the average is applied");
   }
   io::save_checkpoint(folder / "model", {.model = &first.model});
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.average = &first.average}); }),
-             "holds no average");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "model", {.average = &first.average}); }),
+              "holds no average");
 }
 
 /// Training in f16 whose first scale is so large that steps are left out, and that soon grows again.
@@ -268,8 +270,8 @@ TEST(Checkpoint, TakesBackSwitches) {
   optim::OneCycle shorter(without, {.max_lr = 1, .steps = 10, .cycle_momentum = false});
   for (int i = 0; i < 50; ++i) longer.step();
   io::save_checkpoint(folder / "a", {.optimizer = &with, .schedule = &longer});
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.optimizer = &without, .schedule = &shorter}); }),
-             "beyond the cycle");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "a", {.optimizer = &without, .schedule = &shorter}); }),
+              "beyond the cycle");
   EXPECT_EQ(without.get("master_weights"), 0);
   EXPECT_EQ(shorter.steps(), 0);
 }
@@ -292,10 +294,10 @@ TEST(Checkpoint, GradScalerCarriesOn) {
   optim::GradScaler off({.enabled = false});
   io::save_checkpoint(folder / "off", {.scaler = &off});
   const auto before = resumed.scaler.state_dict();
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "off", {.scaler = &resumed.scaler}); }), "missing");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "off", {.scaler = &resumed.scaler}); }), "missing");
   EXPECT_EQ(resumed.scaler.state_dict(), before);
   io::save_checkpoint(folder / "model", {.model = &straight.model});
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.scaler = &off}); }), "holds no scaler");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "model", {.scaler = &off}); }), "holds no scaler");
 }
 
 /// Steps over three batches each.
@@ -321,17 +323,33 @@ TEST(Checkpoint, AccumulatedGradientsCarryOn) {
   expect_same(straight.model.state_dict(), resumed.model.state_dict());
 
   optim::Accumulate four(resumed.optimizer, 4);
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &four}); }),
-             "the state is of 3 batches a step, not 4");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &four}); }),
+              "the state is of 3 batches a step, not 4");
   nn::Linear other(2, 2);
   optim::Adam of_other(other.parameters()), of_bias({resumed.model.bias()});
   optim::Accumulate another(of_other, 3), fewer(of_bias, 3);
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &another}); }),
-             "grad.0 is [2, 3] f32, its parameter [2, 2] f32");
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &fewer}); }),
-             "grad.0 is [2, 3] f32, its parameter [2] f32");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &another}); }),
+              "grad.0 is [2, 3] f32, its parameter [2, 2] f32");
+  EXPECT_SAYS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &fewer}); }),
+              "grad.0 is [2, 3] f32, its parameter [2] f32");
   EXPECT_EQ(another.waiting() + fewer.waiting(), 0);
   EXPECT_FALSE(other.weight().grad().defined());
+}
+
+// What was read of a part is released before the next one is loaded.
+TEST(Checkpoint, LoadingNeedsLessThanAllPartsTwice) {
+  const Folder folder;
+  nn::Linear model(512, 512, {.bias = false});
+  optim::Adam optimizer(model.parameters(), {.lr = 0.1});
+  optim::Ema average(model, 0.5);
+  model(ones({1, 512})).sum().backward();
+  optimizer.step();
+  const io::CheckpointParts parts = {.model = &model, .optimizer = &optimizer, .average = &average};
+  io::save_checkpoint(folder / "a", parts);
+  reset_peak_memory();
+  const int64_t before = memory_stats().live_bytes;
+  io::load_checkpoint(folder / "a", parts);
+  EXPECT_LT(memory_stats().peak_bytes - before, 6.5 * 512 * 512 * 4);  // four tensors in the file
 }
 
 TEST(Checkpoint, AnyFlippedByteIsNoticed) {

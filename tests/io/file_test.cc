@@ -122,9 +122,9 @@ TEST(AtomicFile, FollowsLinksAndRefusesWhatIsNoFile) {
   io::write_file(folder / "link", "new");
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
   EXPECT_EQ(test::read_bytes(folder / "target"), "new");
-  EXPECT_HAS(test::io_error([] { io::write_file("/dev/null", "x"); }), "not a regular file");
-  EXPECT_HAS(test::io_error([&] { io::write_file(folder / ".", "x"); }), "not a regular file");
-  EXPECT_HAS(test::io_error([&] { io::write_file(folder / "none/a", "x"); }), "No such file");
+  EXPECT_SAYS(test::io_error([] { io::write_file("/dev/null", "x"); }), "not a regular file");
+  EXPECT_SAYS(test::io_error([&] { io::write_file(folder / ".", "x"); }), "not a regular file");
+  EXPECT_SAYS(test::io_error([&] { io::write_file(folder / "none/a", "x"); }), "No such file");
 }
 
 /// Root, too, may not write what modes forbid while this is alive.
@@ -165,7 +165,7 @@ TEST(AtomicFile, CreatesWhatADanglingLinkNames) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "middle"));
   EXPECT_EQ(test::read_bytes(folder / "target"), "new");
   std::filesystem::create_symlink("none/target", folder / "astray");
-  EXPECT_HAS(test::io_error([&] { io::write_file(folder / "astray", "x"); }), "No such file");
+  EXPECT_SAYS(test::io_error([&] { io::write_file(folder / "astray", "x"); }), "No such file");
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "astray"));
 }
 
@@ -173,13 +173,13 @@ TEST(AtomicFile, RefusesALoopOfLinksAndNoName) {
   const Folder folder;
   std::filesystem::create_symlink("b", folder / "a");
   std::filesystem::create_symlink("a", folder / "b");
-  EXPECT_HAS(test::io_error([&] { io::write_file(folder / "a", "x"); }), "Too many levels of symbolic links");
+  EXPECT_SAYS(test::io_error([&] { io::write_file(folder / "a", "x"); }), "Too many levels of symbolic links");
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "a"));
   EXPECT_EQ(folder.files(), 2);
   EXPECT_EQ(test::io_error([] { io::save_npy("", ones({1})); }), "the name of the file is empty");
   const std::string cut = std::string(folder / "x") + '\0' + ".npy";
-  EXPECT_HAS(test::io_error([&] { io::save_npy(cut, ones({1})); }), "the name of the file holds a zero byte");
-  EXPECT_HAS(test::io_error([&] { io::load_npy(cut); }), "the name of the file holds a zero byte");
+  EXPECT_SAYS(test::io_error([&] { io::save_npy(cut, ones({1})); }), "the name of the file holds a zero byte");
+  EXPECT_SAYS(test::io_error([&] { io::load_npy(cut); }), "the name of the file holds a zero byte");
   EXPECT_EQ(folder.files(), 2);
 }
 
@@ -190,7 +190,7 @@ TEST(AtomicFile, TakesTheLongestNames) {
     io::write_file(path, "x");
     EXPECT_EQ(test::read_bytes(path), "x");
   }
-  EXPECT_HAS(test::io_error([&] { io::write_file(folder / std::string(256, 'n'), "x"); }), "File name too long");
+  EXPECT_SAYS(test::io_error([&] { io::write_file(folder / std::string(256, 'n'), "x"); }), "File name too long");
   EXPECT_EQ(folder.files(), 4);
 }
 
@@ -218,8 +218,8 @@ TEST(AtomicFile, FaultsLeaveTheOldFileAndNothingElse) {
       io::detail::file_calls.write = faulty_write;
       budget = bytes;
       const std::string text = test::io_error([&] { io::write_file(path, "the new"); });
-      EXPECT_HAS(text, reason == ENOSPC ? "No space left" : "Input/output error");
-      EXPECT_HAS(text, path);
+      EXPECT_SAYS(text, reason == ENOSPC ? "No space left" : "Input/output error");
+      EXPECT_SAYS(text, path);
       EXPECT_EQ(test::read_bytes(path), "old");
       EXPECT_EQ(folder.files(), 1);
     }
@@ -253,12 +253,12 @@ TEST(AtomicFile, FailingSyncAndRename) {
   {
     const Faults faults;
     io::detail::file_calls.sync = failing_sync;
-    EXPECT_HAS(test::io_error([&] { io::write_file(folder / "a", "new"); }), "cannot write to disk");
+    EXPECT_SAYS(test::io_error([&] { io::write_file(folder / "a", "new"); }), "cannot write to disk");
   }
   {
     const Faults faults;
     io::detail::file_calls.rename = failing_rename;
-    EXPECT_HAS(test::io_error([&] { io::write_file(folder / "a", "new"); }), "cannot rename");
+    EXPECT_SAYS(test::io_error([&] { io::write_file(folder / "a", "new"); }), "cannot rename");
   }
   EXPECT_EQ(test::read_bytes(folder / "a"), "old");
   EXPECT_EQ(folder.files(), 1);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "tensor/core/error.h"
+#include "tests/error_of.h"
 
 namespace weft::test {
 
@@ -66,7 +67,5 @@ template <class F> std::string io_error(F&& f) {
   ADD_FAILURE() << "nothing was thrown";
   return "";
 }
-
-#define EXPECT_HAS(text, part) EXPECT_PRED_FORMAT2(::testing::IsSubstring, part, text)
 
 }  // namespace weft::test

@@ -41,27 +41,27 @@ TEST(Idx, EveryType) {
 }
 
 TEST(Idx, Refuses) {
-  EXPECT_HAS(test::io_error([] { io::load_idx("/nonexistent/idx"); }), "/nonexistent/idx");
-  EXPECT_HAS(refusal(""), "truncated");
-  EXPECT_HAS(refusal("\x01\x02\x08\x01"), "two zero bytes");
+  EXPECT_SAYS(test::io_error([] { io::load_idx("/nonexistent/idx"); }), "/nonexistent/idx");
+  EXPECT_SAYS(refusal(""), "truncated");
+  EXPECT_SAYS(refusal("\x01\x02\x08\x01"), "two zero bytes");
   for (const int type : {0, 7, 10, 15, 255})
-    EXPECT_HAS(refusal(header(static_cast<char>(type), {1}) + "1"), "element type " + std::to_string(type));
-  EXPECT_HAS(refusal(std::string("\0\0\x08\xff", 4)), "255 axes");
-  EXPECT_HAS(refusal(header(0x08, {3}) + "12"), "truncated: 1 bytes are missing");
-  EXPECT_HAS(refusal(header(0x08, {1}) + "12"), "bytes follow the last value");
-  EXPECT_HAS(refusal(header(0x08, {1u << 31})), "truncated: [2147483648] of u8");
-  EXPECT_HAS(refusal(header(0x0e, {UINT32_MAX})), "truncated");
-  EXPECT_HAS(refusal(header(0x08, {UINT32_MAX, UINT32_MAX, UINT32_MAX})), "64 bits");
-  EXPECT_HAS(refusal(header(0x08, {UINT32_MAX, UINT32_MAX, 0, UINT32_MAX})), "64 bits");
+    EXPECT_SAYS(refusal(header(static_cast<char>(type), {1}) + "1"), "element type " + std::to_string(type));
+  EXPECT_SAYS(refusal(std::string("\0\0\x08\xff", 4)), "255 axes");
+  EXPECT_SAYS(refusal(header(0x08, {3}) + "12"), "truncated: 1 bytes are missing");
+  EXPECT_SAYS(refusal(header(0x08, {1}) + "12"), "bytes follow the last value");
+  EXPECT_SAYS(refusal(header(0x08, {1u << 31})), "truncated: [2147483648] of u8");
+  EXPECT_SAYS(refusal(header(0x0e, {UINT32_MAX})), "truncated");
+  EXPECT_SAYS(refusal(header(0x08, {UINT32_MAX, UINT32_MAX, UINT32_MAX})), "64 bits");
+  EXPECT_SAYS(refusal(header(0x08, {UINT32_MAX, UINT32_MAX, 0, UINT32_MAX})), "64 bits");
 }
 
 TEST(Idx, DamagedGzip) {
   const std::string good(test::kIdxGzip);
   for (size_t length = 0; length < good.size(); ++length) refusal(good.substr(0, length));
-  EXPECT_HAS(refusal(good.substr(0, good.size() - 4)), "damaged: unexpected end of file");
+  EXPECT_SAYS(refusal(good.substr(0, good.size() - 4)), "damaged: unexpected end of file");
   std::string wrong_sum = good;
   wrong_sum[good.size() - 6] = static_cast<char>(wrong_sum[good.size() - 6] ^ 1);
-  EXPECT_HAS(refusal(wrong_sum), "damaged");
+  EXPECT_SAYS(refusal(wrong_sum), "damaged");
   for (size_t i = 0; i < good.size(); ++i) {
     std::string bytes = good;
     bytes[i] = static_cast<char>(bytes[i] ^ 0x10);

@@ -49,13 +49,13 @@ TEST(Png, Refuses) {
   EXPECT_THROW(io::save_png(path, zeros({4})), ShapeError);
   EXPECT_THROW(io::save_png(path, zeros({0, 4})), ShapeError);
   EXPECT_THROW(io::save_png(path, zeros({4, 4}, i64)), DtypeError);
-  EXPECT_HAS(test::io_error([&] { io::load_png(path); }), "a.png");
-  EXPECT_HAS(test::io_error([] { load("no image"); }), "PNG");
+  EXPECT_SAYS(test::io_error([&] { io::load_png(path); }), "a.png");
+  EXPECT_SAYS(test::io_error([] { load("no image"); }), "PNG");
   EXPECT_FALSE(test::io_error([] { load(test::kPngHuge); }).empty());
   for (size_t length = 0; length < test::kPngRgb.size(); ++length)
     EXPECT_FALSE(test::io_error([&] { load(test::kPngRgb.substr(0, length)); }).empty()) << length;
-  EXPECT_HAS(test::io_error([&] { load(test::kPngRgb.substr(0, 50)); }), "are left");
-  EXPECT_HAS(test::io_error([] { io::save_png("/none/a.png", zeros({4, 4})); }), "/none/a.png: cannot create");
+  EXPECT_SAYS(test::io_error([&] { load(test::kPngRgb.substr(0, 50)); }), "are left");
+  EXPECT_SAYS(test::io_error([] { io::save_png("/none/a.png", zeros({4, 4})); }), "/none/a.png: cannot create");
 }
 
 // libpng itself takes files whose gamma or transparency is damaged, with other colors.
@@ -87,7 +87,7 @@ TEST(Chart, DrawsFiniteValuesAndLabels) {
                       {.title = "a & b", .x_label = "epoch", .y_label = "loss"});
   const std::string svg = test::read_bytes(path);
   EXPECT_TRUE(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-  for (const char* part : {"train &lt;1&gt;", "a &amp; b", "epoch", "loss"}) EXPECT_HAS(svg, part);
+  for (const char* part : {"train &lt;1&gt;", "a &amp; b", "epoch", "loss"}) EXPECT_SAYS(svg, part);
   size_t lines = 0;
   for (size_t at = svg.find("<polyline"); at != std::string::npos; at = svg.find("<polyline", at + 1)) ++lines;
   EXPECT_EQ(lines, 3u);  // the gap makes two of the first
@@ -109,9 +109,9 @@ TEST(Chart, LabelsOfCloseTicksDiffer) {
   for (int i = 0; i <= 5; ++i) values.push_back(12345 + i);
   io::save_line_chart(path, {{"y", values, {1234567, 1234568, 1234569, 1234570, 1234571, 1234572}}});
   const std::string svg = test::read_bytes(path);
-  for (const char* tick : {">12345<", ">12347<", ">12350<", ">1234567<", ">1234572<"}) EXPECT_HAS(svg, tick);
+  for (const char* tick : {">12345<", ">12347<", ">12350<", ">1234567<", ">1234572<"}) EXPECT_SAYS(svg, tick);
   io::save_line_chart(path, {{"y", {0, 0.1, 0.25}}});
-  EXPECT_HAS(test::read_bytes(path), ">0.15<");
+  EXPECT_SAYS(test::read_bytes(path), ">0.15<");
   EXPECT_THROW(io::save_line_chart(path, {{"y", {1}}}, {.width = 0}), Error);
   EXPECT_THROW(io::save_line_chart(path, {{"y", {1}}}, {.height = -1}), Error);
 }
@@ -148,7 +148,7 @@ TEST(Chart, HasPointsInALocaleOfCommas) {
     return test::read_bytes(folder / "a.svg");
   };
   const std::string expected = drawn();
-  EXPECT_HAS(expected, ">0.15<");
+  EXPECT_SAYS(expected, ">0.15<");
   const test::CommaLocale locale;
   if (!locale) GTEST_SKIP() << "no locale with a comma is installed";
   EXPECT_EQ(drawn(), expected);

@@ -78,6 +78,22 @@ TEST(Hooks, OfAModuleBelowAreCalledAndEndWithIt) {
   EXPECT_EQ(detail::forward_hooks, 0);
 }
 
+TEST(Sequential, RunsAPart) {
+  manual_seed(4);
+  Sequential net(Conv2d(2, 3, 3), BatchNorm2d(3), ReLU(), MaxPool2d(2), Flatten(), Linear(12, 2));
+  const Tensor x = randn({2, 2, 6, 6});
+  for (const bool training : {true, false}) {
+    net.train(training);
+    const NoGrad guard;
+    const Tensor whole = net(x);
+    for (size_t cut = 0; cut <= net.size(); ++cut)
+      EXPECT_TRUE(allclose(net.forward(net.forward(x, 0, cut), cut, net.size()), whole, 1e-5)) << cut;
+    EXPECT_TRUE((net.forward(x, 0, 2) < 0).any().item<bool>()) << "the ReLU is beyond the part";
+  }
+  EXPECT_EQ(error_of([&] { (void)net.forward(x, 2, 1); }), "Sequential: modules 2 to 1 of 6");
+  EXPECT_EQ(error_of([&] { (void)net.forward(x, 0, 7); }), "Sequential: modules 0 to 7 of 6");
+}
+
 TEST(Sequential, TakesFunctions) {
   Sequential net(
       Linear(3, 4), [](const Tensor& x) { return x * 2.0; }, Identity(), Unflatten(1, {2, -1}), Flatten());

@@ -6,6 +6,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
@@ -98,6 +99,46 @@ TEST(StateDict, LoadsAPart) {
   EXPECT_EQ(result.missing.size(), 6u);
   EXPECT_EQ(result.unexpected, std::vector<std::string>{"extra"});
   EXPECT_EQ(net.first.bias().to_vector<float>(), (std::vector<float>{1, 1}));
+}
+
+TEST(StateDict, LoadsBelowAPrefix) {
+  Linear layer(3, 2);
+  const StateDict file = {{"body.weight", ones({2, 3})}, {"body.bias", zeros({2})}, {"head.weight", zeros({4, 2})}};
+  EXPECT_SAYS(load_error(layer, file).what(), "All keys are there below `body.`: `{.prefix = \"body.\"}` loads them");
+  const std::string inner = error_of([&] {
+    layer.load_state_dict({{"m.body.weight", ones({2, 3})}, {"m.body.bias", zeros({2})}}, {.prefix = "m."});
+  });
+  EXPECT_SAYS(inner, "`{.prefix = \"m.body.\"}` loads them");
+  const Error other = load_error(layer, {{"body.weight", ones({3, 3})}, {"body.bias", zeros({2})}});
+  EXPECT_EQ(std::string(other.what()).find("prefix"), std::string::npos) << "they do not fit";
+  EXPECT_TRUE(layer.load_state_dict(file, {.prefix = "body."}).unexpected.empty());
+  EXPECT_EQ(layer.weight().to_vector<float>(), std::vector<float>(6, 1));
+  EXPECT_SAYS(error_of([&] { layer.load_state_dict(file, {.prefix = "tail."}); }), "no key begins with `tail.`");
+}
+
+TEST(StateDict, AssignsWithoutACopy) {
+  Linear layer(3, 2);
+  BatchNorm2d norm(2);
+  const Tensor known = layer.bias();  // as an optimizer has it
+  const Tensor weight = ones({2, 3}, bf16), bias = zeros({2});
+  layer.load_state_dict({{"weight", weight}, {"bias", bias}}, {.assign = true});
+  EXPECT_TRUE(layer.weight().shares_storage(weight));
+  EXPECT_EQ(layer.weight().dtype(), bf16);
+  EXPECT_TRUE(layer.bias().requires_grad());
+  EXPECT_TRUE(known.shares_storage(bias));
+  EXPECT_SAYS(error_of([&] {
+                layer.load_state_dict({{"weight", ones({2, 3}, i64)}, {"bias", bias}}, {.assign = true});
+              }),
+              "weight is i64 instead of bf16");
+
+  const Tensor both = full({2}, 3.0);
+  StateDict state = norm.clone_state();
+  state["weight"] = both;
+  state["bias"] = both;
+  state["running_var"] = full({2, 3}, 5.0).t()[0];
+  norm.load_state_dict(state, {.assign = true});
+  EXPECT_FALSE(norm.weight().shares_storage(norm.bias()));
+  EXPECT_EQ(norm.running_var().to_vector<float>(), std::vector<float>(2, 5));
 }
 
 TEST(StateDict, TheCountOfABatchNormMayBeMissing) {
