@@ -31,9 +31,9 @@ std::vector<Tensor> checkpoint_of(std::function<std::vector<Tensor>(const std::v
                                   const std::vector<Tensor>& inputs);
 
 namespace checkpoint_detail {
-template <class F, size_t... I>
-decltype(auto) call_with(F& f, const std::vector<Tensor>& x, std::index_sequence<I...>) {
-  return f(x[I]...);
+template <class F, size_t... Is>
+decltype(auto) call_with(F& f, const std::vector<Tensor>& x, std::index_sequence<Is...>) {
+  return f(x[Is]...);
 }
 /// A copyable function is kept as a copy, a module as a reference.
 template <class F>

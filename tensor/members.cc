@@ -183,11 +183,11 @@ Tensor Tensor::logit(std::optional<double> eps) const { return weft::logit(*this
 Tensor Tensor::clip(std::optional<Scalar> min, std::optional<Scalar> max) const { return weft::clip(*this, min, max); }
 Tensor Tensor::clip(const Tensor& min, const Tensor& max) const { return weft::clip(*this, min, max); }
 bool Tensor::equal(const Tensor& other) const { return weft::equal(*this, other); }
-Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
-  return weft::isclose(*this, other, rtol, atol, equal_nan);
+Tensor Tensor::isclose(const Tensor& other, const CloseOptions& options) const {
+  return weft::isclose(*this, other, options);
 }
-bool Tensor::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
-  return weft::allclose(*this, other, rtol, atol, equal_nan);
+bool Tensor::allclose(const Tensor& other, const CloseOptions& options) const {
+  return weft::allclose(*this, other, options);
 }
 Tensor Tensor::lerp(const Tensor& end, double weight) const { return weft::lerp(*this, end, weight); }
 Tensor Tensor::lerp(const Tensor& end, const Tensor& weight) const { return weft::lerp(*this, end, weight); }

@@ -37,7 +37,7 @@ void Tensor::follow_base() const {
   if (dispatch::is_stale(*this)) dispatch::derive_history(*this);
 }
 
-const Strides& Tensor::strides() const {
+const Strides& Tensor::strides() const& {
   if (layout().has_mask()) throw ShapeError("a view with zero padding has no strides; use contiguous()");
   return layout().strides();
 }

@@ -5,15 +5,18 @@
 
 #include <array>
 #include <concepts>
+#include <initializer_list>
 #include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "tensor/body.h"
 #include "tensor/core/axes.h"
+#include "tensor/core/close_options.h"
 #include "tensor/core/error.h"
 #include "tensor/core/scalar.h"
 
@@ -59,6 +62,9 @@ class Tensor {
   /// Assignment to a variable makes it refer to another tensor.
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
+  template <class T>
+  requires std::is_arithmetic_v<T> Tensor& operator=(T) & =
+      delete;  // x.fill_(value) writes it to all elements, tensor(value) makes a tensor of it
   /// Assignment to a temporary writes into its memory, as copy_ and fill_ do: `x[0] = y;`, `x[0] = 1.0;`. Error if no
   /// other tensor shares this memory, as for `x.index({mask})`, because the write would have no effect.
   Tensor& operator=(const Tensor& values) && { return seen_elsewhere("=").assign(values); }
@@ -73,6 +79,9 @@ class Tensor {
   template <class T> static Tensor from(std::span<const T> values) {
     return from(values, Shape{static_cast<int64_t>(values.size())});
   }
+  template <class T>
+    requires(!std::is_const_v<T>)
+  static Tensor from(std::span<T> values) { return from(std::span<const T>(values)); }
   template <class T> static Tensor from(const std::vector<T>& values, const Shape& shape) {
     return from(std::span<const T>(values), shape);
   }
@@ -87,11 +96,15 @@ class Tensor {
   // ---- properties ----
   bool defined() const noexcept { return bool(body_); }
   explicit operator bool() const = delete;  // no condition: write (x > 0).item<bool>(); by elements: ~x, x & y, x | y
-  const Shape& shape() const { return body().view.shape(); }
+  /// (Of a temporary, these three return copies, which may be kept.)
+  const Shape& shape() const& { return body().view.shape(); }
+  Shape shape() const&& { return body().view.shape(); }
   /// The strides in elements. ShapeError for a masked (padded) view.
-  const Strides& strides() const;
+  const Strides& strides() const&;
+  Strides strides() const&& { return static_cast<const Tensor&>(*this).strides(); }
   /// The map from indices to memory positions: shape, strides, offset and mask.
-  const View& layout() const { return body().view; }
+  const View& layout() const& { return body().view; }
+  View layout() const&& { return body().view; }
   /// The stride of an axis in elements; a negative axis counts from the end. ShapeError for a masked (padded) view.
   int64_t stride(int64_t axis) const;
   DType dtype() const { return body().dtype; }
@@ -193,6 +206,7 @@ class Tensor {
   Tensor reshape_as(const Tensor& other) const { return reshape(other.shape()); }
   Tensor squeeze(int64_t axis) const;
   Tensor squeeze(const IntList& axes) const;
+  Tensor squeeze(std::initializer_list<int64_t> axes) const { return squeeze(IntList(axes)); }  // {1} is a list
   Tensor squeeze() const { return squeeze_all(); }
   Tensor squeeze_all() const;
   Tensor unsqueeze(int64_t axis) const;
@@ -207,6 +221,7 @@ class Tensor {
                int64_t step = 1) const;
   Tensor select(int64_t axis, int64_t index) const;
   Tensor operator[](int64_t index) const { return select(0, index); }
+  template <NoAxis T> Tensor operator[](T) const = delete;  // x.index({true}) adds an axis, x.index({mask}) selects
   Tensor shrink(const std::vector<Interval>& bounds) const;
   Tensor narrow(int64_t axis, int64_t start, int64_t length) const;
   Tensor unfold(int64_t axis, int64_t size, int64_t step) const;
@@ -226,8 +241,14 @@ class Tensor {
   Tensor as_strided(const Shape& shape, const Strides& strides, int64_t offset = 0) const;
   std::vector<Tensor> split(int64_t size, int64_t axis = 0) const;
   std::vector<Tensor> split(const IntList& sizes, int64_t axis = 0) const;
+  std::vector<Tensor> split(std::initializer_list<int64_t> sizes, int64_t axis = 0) const {
+    return split(IntList(sizes), axis);  // {5} is a list
+  }
   std::vector<Tensor> tensor_split(int64_t sections, int64_t axis = 0) const;
   std::vector<Tensor> tensor_split(const IntList& positions, int64_t axis = 0) const;
+  std::vector<Tensor> tensor_split(std::initializer_list<int64_t> positions, int64_t axis = 0) const {
+    return tensor_split(IntList(positions), axis);
+  }
   std::vector<Tensor> chunk(int64_t count, int64_t axis = 0) const;
   std::vector<Tensor> unbind(int64_t axis = 0) const;
   Tensor swapaxes(int64_t axis0, int64_t axis1) const { return transpose(axis0, axis1); }

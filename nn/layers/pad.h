@@ -40,11 +40,11 @@ template <class Self, size_t kAxes> class PadLayer : public Layer<Self> {
   }
 
  private:
-  template <size_t... I> Self from_widths(std::index_sequence<I...>) const {
-    if constexpr (requires { Self(widths_[I]..., value_); })
-      return Self(widths_[I]..., value_);
+  template <size_t... Is> Self from_widths(std::index_sequence<Is...>) const {
+    if constexpr (requires { Self(widths_[Is]..., value_); })
+      return Self(widths_[Is]..., value_);
     else
-      return Self(widths_[I]...);
+      return Self(widths_[Is]...);
   }
 
   Widths widths_;

@@ -18,6 +18,10 @@ struct KeepDim {
 };
 inline constexpr KeepDim keepdim{true};
 
+/// What converts to an integer but is no axis or index: `x.sort(true)` and `x[1.5]` do not compile.
+template <class T>
+concept NoAxis = std::same_as<T, bool> || std::floating_point<T>;
+
 /// One axis, several axes, or all axes (empty). A single class instead of overloads, so that `sum({})` means all axes.
 class Axes {
  public:

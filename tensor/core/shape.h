@@ -21,11 +21,17 @@ class IntList {
   IntList(std::initializer_list<int64_t> values) : IntList(values.begin(), values.end()) {}
   IntList(const std::vector<int64_t>& values) : IntList(values.begin(), values.end()) {}
   explicit IntList(std::span<const int64_t> values) : IntList(values.begin(), values.end()) {}
-  explicit IntList(size_t count, int64_t value) {
-    resize(count);
-    for (int64_t& v : *this) v = value;
+  /// `count` times `value`. (No constructor: Shape(2, 3) would read as the shape [2, 3].)
+  static IntList filled(size_t count, int64_t value) {
+    IntList out;
+    out.resize(count);
+    for (int64_t& v : out) v = value;
+    return out;
   }
-  template <std::input_iterator It> IntList(It first, It last) {
+  /// Iterators over integers. (Two string literals in braces are iterators as well, over characters.)
+  template <std::input_iterator It>
+    requires(!std::same_as<std::iter_value_t<It>, char>)
+  IntList(It first, It last) {
     resize(static_cast<size_t>(std::distance(first, last)));
     for (int64_t* out = data(); first != last; ++first) *out++ = static_cast<int64_t>(*first);
   }
@@ -56,8 +62,8 @@ class IntList {
   int64_t& operator[](size_t i) noexcept { return data()[i]; }
   int64_t operator[](size_t i) const noexcept { return data()[i]; }
   /// A negative position counts from the end: shape[-1] is the last size. IndexError if there is no such position.
-  template <std::signed_integral I> int64_t& operator[](I i) { return data()[position_of(i)]; }
-  template <std::signed_integral I> int64_t operator[](I i) const { return data()[position_of(i)]; }
+  template <std::signed_integral Int> int64_t& operator[](Int i) { return data()[position_of(i)]; }
+  template <std::signed_integral Int> int64_t operator[](Int i) const { return data()[position_of(i)]; }
   int64_t front() const noexcept { return data()[0]; }
   int64_t back() const noexcept { return data()[size_ - 1]; }
   int64_t* begin() noexcept { return data(); }
@@ -76,13 +82,15 @@ class IntList {
     resize(size_ + 1);
     data()[size_ - 1] = value;
   }
-  void insert(size_t position, int64_t value) {
+  /// Positions as for [], which size() too is for insert(). IndexError if there is no such position.
+  void insert(int64_t position, int64_t value) {
+    const size_t at = position == rank() ? size_ : position_of(position);
     push_back(value);
-    for (size_t i = size_ - 1; i > position; --i) data()[i] = data()[i - 1];
-    data()[position] = value;
+    for (size_t i = size_ - 1; i > at; --i) data()[i] = data()[i - 1];
+    data()[at] = value;
   }
-  void erase(size_t position) {
-    for (size_t i = position; i + 1 < size_; ++i) data()[i] = data()[i + 1];
+  void erase(int64_t position) {
+    for (size_t i = position_of(position); i + 1 < size_; ++i) data()[i] = data()[i + 1];
     --size_;
   }
   void clear() noexcept { size_ = 0; }

@@ -16,7 +16,7 @@ ValuesAndIndices min_with_indices(const Tensor& x, int64_t axis, KeepDim keep = 
 /// tensor. If there is a NaN, the result is the position of the first NaN.
 Tensor argmax(const Tensor& x, std::optional<int64_t> axis = std::nullopt, KeepDim keep = {});
 Tensor argmin(const Tensor& x, std::optional<int64_t> axis = std::nullopt, KeepDim keep = {});
-template <std::same_as<bool> T> Tensor argmax(const Tensor& x, T, KeepDim = {}) = delete;  // a bool is no axis
-template <std::same_as<bool> T> Tensor argmin(const Tensor& x, T, KeepDim = {}) = delete;
+template <NoAxis T> Tensor argmax(const Tensor& x, T, KeepDim = {}) = delete;  // a bool is no axis
+template <NoAxis T> Tensor argmin(const Tensor& x, T, KeepDim = {}) = delete;
 
 }  // namespace weft

@@ -31,11 +31,6 @@ Tensor isposinf(const Tensor& x);
 Tensor isneginf(const Tensor& x);
 /// Whether shape, dtype and all values are equal (NaN is not equal to NaN).
 bool equal(const Tensor& a, const Tensor& b);
-struct CloseOptions {
-  double rtol = 1e-5;
-  double atol = 1e-8;
-  bool equal_nan = false;  // NaN equals NaN
-};
 /// |a - b| <= atol + rtol |b|, computed in f64; a and b broadcast. With equal_nan, NaN is close to NaN. Error if rtol
 /// or atol is negative.
 Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options = {});

@@ -165,16 +165,13 @@ Tensor from_numbers(const Tensor& values, DType dtype) {
   check_all_fit(values, dtype);
   const Tensor out = dispatch::allocate({values.layout(), dtype});
   // Not an op: observers do not see how the numbers are converted.
-  const internal::ModeScope unobserved(&internal::Modes::observer, static_cast<Observer*>(nullptr));
+  const internal::Unobserved unobserved;
   dispatch::copy_into(values, out);
   return out;
 }
 
 }  // namespace detail
 
-Tensor tensor(std::initializer_list<Scalar> values, std::optional<DType> dtype) {
-  return detail::from_braces(values, dtype);
-}
 Tensor tensor(std::initializer_list<std::initializer_list<Scalar>> values, std::optional<DType> dtype) {
   return detail::from_braces(values, dtype);
 }

@@ -67,7 +67,8 @@ template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> values,
               std::optional<DType> dtype = std::nullopt);
 /// The same for numbers of different types, `tensor({1.5, 2})`: f32 if one of them is floating, else i64.
-Tensor tensor(std::initializer_list<Scalar> values, std::optional<DType> dtype = std::nullopt);
+/// (A template, so that {{1}, {2.5}} is a column: other overloads are preferred.)
+template <class = void> Tensor tensor(std::initializer_list<Scalar> values, std::optional<DType> dtype = std::nullopt);
 Tensor tensor(std::initializer_list<std::initializer_list<Scalar>> values, std::optional<DType> dtype = std::nullopt);
 /// A tensor from a vector: 1-D, or of `shape` (ShapeError if the number of values differs). The default dtype follows
 /// the element type as in tensor(), even for an empty vector.
@@ -86,6 +87,7 @@ namespace detail {
 class BraceReader {
  public:
   template <class T> void read(const T& value, size_t) {
+    static_assert(std::is_arithmetic_v<T>, "tensor() takes numbers in nested braces; stack({x, y}) joins tensors");
     note<T>();
     if constexpr (std::is_floating_point_v<T>)
       reals_.push_back(static_cast<double>(value));
@@ -150,6 +152,9 @@ template <class T>
   requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> dtype) {
     return detail::from_braces(value, dtype);
   }
+template <class> Tensor tensor(std::initializer_list<Scalar> values, std::optional<DType> dtype) {
+  return detail::from_braces(values, dtype);
+}
 template <class T> Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype) {
   return detail::from_braces(values, dtype);
 }

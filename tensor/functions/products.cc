@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tensor/adjoints/linalg.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -19,17 +21,6 @@ namespace {
 
 void check_rank(const Tensor& x, int64_t rank, const char* what) {
   if (x.rank() != rank) throw ShapeError(text("it takes ", what, ", not shape ", x.shape()));
-}
-
-/// Axes 0 to rank - 1 without those in `taken`.
-IntList other_axes(int64_t rank, const IntList& taken) {
-  IntList out;
-  for (int64_t i = 0; i < rank; ++i) {
-    bool is_free = true;
-    for (const int64_t axis : taken) is_free = is_free && axis != i;
-    if (is_free) out.push_back(i);
-  }
-  return out;
 }
 
 IntList checked_axes(const IntList& axes, int64_t rank) {
@@ -62,7 +53,7 @@ Tensor contracted(const Tensor& a, const Tensor& b, const IntList& a_list, const
     if (a.size(a_axes[i]) != b.size(b_axes[i]))
       throw ShapeError(text("axis ", a_axes[i], " of the first has size ", a.size(a_axes[i]), ", axis ", b_axes[i],
                             " of the second ", b.size(b_axes[i])));
-  const IntList rows = other_axes(a.rank(), a_axes), columns = other_axes(b.rank(), b_axes);
+  const IntList rows = internal::other_axes(a.rank(), a_axes), columns = internal::other_axes(b.rank(), b_axes);
   Shape shape;
   for (const int64_t axis : rows) shape.push_back(a.size(axis));
   for (const int64_t axis : columns) shape.push_back(b.size(axis));
@@ -177,16 +168,18 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const IntList& a_axes, const 
 Tensor kron(const Tensor& a, const Tensor& b) {
   ErrorFrame frame("kron", a, b);
   const int64_t rank = std::max(a.rank(), b.rank());
-  Tensor left = a, right = b;
-  while (left.rank() < rank) left = unsqueeze(left, 0);
-  while (right.rank() < rank) right = unsqueeze(right, 0);
+  const auto size = [&](const Tensor& x, int64_t i) { return i < rank - x.rank() ? 1 : x.size(i - rank + x.rank()); };
   Shape spread_a, spread_b, shape;
   for (int64_t i = 0; i < rank; ++i) {
-    spread_a.push_back(left.size(i)), spread_a.push_back(1);
-    spread_b.push_back(1), spread_b.push_back(right.size(i));
-    shape.push_back(checked_multiply(left.size(i), right.size(i)));
+    const int64_t m = size(a, i), n = size(b, i);
+    if (m != 1) spread_a.push_back(m), spread_b.push_back(1);
+    if (n != 1 || m == 1) spread_a.push_back(1), spread_b.push_back(n);
+    shape.push_back(checked_multiply(m, n));
   }
-  return reshape(reshape(left, spread_a) * reshape(right, spread_b), shape);
+  if (spread_a.size() > static_cast<size_t>(kMaxAxes))
+    throw ShapeError(text("needs ", spread_a.size(), " axes, as an axis that is above 1 in both counts twice; at most ",
+                          kMaxAxes, " are possible"));
+  return reshape(reshape(a, spread_a) * reshape(b, spread_b), shape);
 }
 
 Tensor cross(const Tensor& a, const Tensor& b, int64_t axis) {
@@ -229,8 +222,7 @@ Tensor chain_matmul(const std::vector<Tensor>& matrices) {
 
 Tensor matrix_power(const Tensor& a, int64_t n) {
   ErrorFrame frame("matrix_power", a);
-  if (a.rank() < 2 || a.size(-1) != a.size(-2))
-    throw ShapeError(text("it takes square matrices (..., n, n), not shape ", a.shape()));
+  adjoint::check_square(a);
   if (n == 1) return clone(a);  // not the caller's own memory
   if (n == 0) return contiguous(broadcast(eye(a.size(-1), std::nullopt, a.dtype(), a.device()), a.shape()));
   Tensor square = n < 0 ? inv(a) : a, out;
@@ -247,7 +239,7 @@ Tensor vander(const Tensor& x, std::optional<int64_t> n) {
   if (x.rank() == 0) throw ShapeError("1 axis or more is needed");
   const int64_t count = n.value_or(x.size(-1));
   if (count < 1) throw ShapeError(text("1 column or more is needed, not ", count));
-  if (x.dtype() == boolean) dispatch::throw_not_accepted(x.dtype(), kNumbers);
+  dispatch::check_accepted(x.dtype(), kNumbers);
   const Tensor base = is_floating(x.dtype()) ? x : cast(x, i64);
   const Tensor first = unsqueeze(base, -1);
   Shape rest = first.shape();

@@ -18,8 +18,7 @@ struct QuantileOptions {
 };
 /// The element of rank q (n - 1) among the n sorted elements, for q in [0, 1]. The result is NaN if an element is NaN.
 /// A 1-D tensor q gives one quantile per element, along a new first axis; it has a gradient where elements are
-/// interpolated linearly. x must be floating. Error for a q outside of
-/// [0, 1], ShapeError if there are no elements.
+/// interpolated linearly. x must be floating. Error for a q outside of [0, 1], ShapeError if there are no elements.
 Tensor quantile(const Tensor& x, double q, const QuantileOptions& options = {});
 Tensor quantile(const Tensor& x, const Tensor& q, const QuantileOptions& options = {});
 /// quantile() of the elements that are not NaN; NaN if all are.
@@ -27,10 +26,14 @@ Tensor nanquantile(const Tensor& x, double q, const QuantileOptions& options = {
 Tensor nanquantile(const Tensor& x, const Tensor& q, const QuantileOptions& options = {});
 
 /// quantile() and nanquantile() along one axis.
-template <class Q> Tensor quantile(const Tensor& x, const Q& q, std::integral auto axis, KeepDim keep = {}) {
+template <class Q>
+Tensor quantile(const Tensor& x, const Q& q, std::integral auto axis,
+                KeepDim keep = {}) requires(!std::same_as<decltype(axis), bool>) {
   return quantile(x, q, {.axis = axis, .keepdim = keep.value});
 }
-template <class Q> Tensor nanquantile(const Tensor& x, const Q& q, std::integral auto axis, KeepDim keep = {}) {
+template <class Q>
+Tensor nanquantile(const Tensor& x, const Q& q, std::integral auto axis,
+                   KeepDim keep = {}) requires(!std::same_as<decltype(axis), bool>) {
   return nanquantile(x, q, {.axis = axis, .keepdim = keep.value});
 }
 

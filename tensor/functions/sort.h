@@ -12,8 +12,10 @@ namespace weft {
 /// The values in ascending order along `axis` (or descending, with NaN first), and the index of each in x (i64). Any
 /// dtype.
 ValuesAndIndices sort(const Tensor& x, int64_t axis = -1, bool descending = false);
+template <NoAxis T> ValuesAndIndices sort(const Tensor& x, T, bool = false) = delete;  // a bool is no axis
 /// The indices of sort().
 Tensor argsort(const Tensor& x, int64_t axis = -1, bool descending = false);
+template <NoAxis T> Tensor argsort(const Tensor& x, T, bool = false) = delete;
 /// The values of sort() along the first axis.
 Tensor msort(const Tensor& x);
 struct TopkOptions {
@@ -26,6 +28,7 @@ struct TopkOptions {
 ValuesAndIndices topk(const Tensor& x, int64_t k, const TopkOptions& options = {});
 /// The same with separate arguments. A template, so that topk(x, k, {}) means default options and not axis 0.
 template <std::convertible_to<int64_t> T>
+  requires(!NoAxis<T>)
 ValuesAndIndices topk(const Tensor& x, int64_t k, T axis, bool largest = true, bool sorted = true) {
   return topk(x, k, TopkOptions{static_cast<int64_t>(axis), largest, sorted});
 }
@@ -34,6 +37,7 @@ ValuesAndIndices kthvalue(const Tensor& x, int64_t k, int64_t axis = -1, KeepDim
 /// The most frequent value (the smallest one if there are several) and its last position. ShapeError if the axis has
 /// size 0.
 ValuesAndIndices mode(const Tensor& x, int64_t axis = -1, KeepDim keep = {});
+template <NoAxis T> ValuesAndIndices mode(const Tensor& x, T, KeepDim = {}) = delete;
 
 /// The median of all elements; for an even number of elements the lower of the two middle ones (PyTorch's convention).
 /// NaN if an element is NaN. Elements equal to the median share the gradient evenly. ShapeError if there are no
@@ -41,8 +45,10 @@ ValuesAndIndices mode(const Tensor& x, int64_t axis = -1, KeepDim keep = {});
 Tensor median(const Tensor& x);
 /// The median along an axis, and its position.
 ValuesAndIndices median(const Tensor& x, int64_t axis, KeepDim keep = {});
+template <NoAxis T> ValuesAndIndices median(const Tensor& x, T, KeepDim = {}) = delete;
 /// The median of the elements that are not NaN; NaN if all are.
 Tensor nanmedian(const Tensor& x);
 ValuesAndIndices nanmedian(const Tensor& x, int64_t axis, KeepDim keep = {});
+template <NoAxis T> ValuesAndIndices nanmedian(const Tensor& x, T, KeepDim = {}) = delete;
 
 }  // namespace weft

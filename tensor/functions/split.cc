@@ -1,11 +1,29 @@
 #include "tensor/functions/split.h"
 
+#include <algorithm>
+
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/view.h"
 
 namespace weft {
+
+std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis) {
+  ErrorFrame frame("split", x);
+  if (size < 1) throw ShapeError(text("size ", size, " of the pieces must be 1 or more"));
+  const int64_t a = normalize_axis(axis, x.rank());
+  std::vector<Tensor> pieces;
+  const int64_t whole = x.size(a), count = whole / size + (whole % size != 0 ? 1 : 0);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = i * size;
+    pieces.push_back(dispatch::apply(op::Slice{a, begin, begin + std::min(size, whole - begin), 1}, x));
+  }
+  if (pieces.empty()) pieces.push_back(x);
+  return pieces;
+}
 
 std::vector<Tensor> split(const Tensor& x, const IntList& sizes, int64_t axis) {
   ErrorFrame frame("split", x);
@@ -23,6 +41,14 @@ std::vector<Tensor> split(const Tensor& x, const IntList& sizes, int64_t axis) {
     begin += size;
   }
   return pieces;
+}
+
+std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis) {
+  ErrorFrame frame("chunk", x);
+  if (count < 1) throw ShapeError(text("count ", count, " of the pieces must be 1 or more"));
+  const int64_t size = x.size(axis);
+  if (size == 0) return tensor_split(x, count, axis);  // as many as are asked for, as in PyTorch
+  return split(x, size / count + (size % count == 0 ? 0 : 1), axis);
 }
 
 std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t axis) {
@@ -102,10 +128,9 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_vie
     shape.push_back(x.numel());
   }
   std::vector<Tensor> out;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    Shape line(shape.size(), 1);
-    line[i] = shape[i];
-    const Tensor grid = expand(reshape(tensors[i], line), shape);
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    const Tensor line = reshape(tensors[static_cast<size_t>(i)], internal::shape_along(i, shape.rank(), shape[i]));
+    const Tensor grid = expand(line, shape);
     out.push_back(indexing == "xy" && tensors.size() > 1 ? transpose(grid, 0, 1) : grid);
   }
   return out;

@@ -20,6 +20,7 @@ Tensor reshape(const Tensor& x, const Shape& shape);
 Tensor squeeze(const Tensor& x, int64_t axis);
 /// Removes those of `axes` whose size is 1.
 Tensor squeeze(const Tensor& x, const IntList& axes);
+inline Tensor squeeze(const Tensor& x, std::initializer_list<int64_t> axes) { return squeeze(x, IntList(axes)); }
 /// Removes all axes of size 1.
 Tensor squeeze_all(const Tensor& x);
 inline Tensor squeeze(const Tensor& x) { return squeeze_all(x); }
@@ -88,10 +89,5 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes);
 /// A view with any shape and strides over the elements of a row-major `x`, starting at element `offset` of x (PyTorch
 /// counts from the start of the memory). ShapeError if `x` is not contiguous or the view would exceed it.
 Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
-/// Splits x along `axis` into pieces of `size` entries; the last one may be smaller.
-std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis = 0);
-/// Splits x along `axis` into at most `count` pieces of equal size; the last one may be smaller. An axis of size 0
-/// gives `count` empty pieces.
-std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis = 0);
 
 }  // namespace weft

@@ -141,6 +141,7 @@ void add_matrices(Cases& cases) {
             {normal({2}), normal({3, 2})},
             {normal({2, 1, 2}), normal({2})},
             {normal({}), normal({2})},
+            {normal({2, 1, 2, 1, 2}), normal({2, 3, 1})},
             {normal({0, 2}), normal({2, 2})}},
            CALL(kron(x[0], x[1])), naive_kron)
       .compares(kNumbers)

@@ -1,6 +1,8 @@
 // Several forms of one call, and what they have in common with the others.
 #include <gtest/gtest.h>
 
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "tensor/functions_all.h"
@@ -78,6 +80,81 @@ concept VarTakes = requires(const Tensor& x, T second) {
 TEST(Forms, ABoolIsNoCorrection) {
   EXPECT_TRUE(HasVarOf<int> && HasVarOf<KeepDim> && VarTakes<int64_t> && VarTakes<KeepDim>);
   EXPECT_FALSE(HasVarOf<bool> || VarTakes<bool> || VarMeanTakes<bool>);
+}
+
+template <class T, class U>
+concept Sorts = requires(T x, U axis) {
+  x.sort(axis);
+}
+|| requires(T x, U axis) { sort(x, axis); };
+template <class T, class U>
+concept Indexes = requires(T x, U i) {
+  x[i];
+}
+|| requires(T x, U i) { x.topk(1, i); };
+template <class T, class U>
+concept TakesIndex = requires(T x, U i) {
+  x.index({i});
+};
+template <class T, class U>
+concept Becomes = requires(T x, U value) {
+  x = value;
+};
+
+// These would convert to an integer without a word.
+TEST(Forms, ABoolOrAFractionIsNoAxis) {
+  static_assert(Sorts<Tensor, int> && !Sorts<Tensor, bool> && !Sorts<Tensor, double>);
+  static_assert(Indexes<Tensor, int8_t> && !Indexes<Tensor, bool> && !Indexes<Tensor, float>);
+  static_assert(TakesIndex<Tensor, bool> && TakesIndex<Tensor, int> && !TakesIndex<Tensor, double>);
+  static_assert(!TakesIndex<Tensor, std::initializer_list<int64_t>>, "Slice, or tensor({...})");
+  static_assert(!Becomes<Tensor&, int> && Becomes<Tensor&, Tensor>);
+  static_assert(!std::is_constructible_v<Shape, int, int>, "[2, 3], or 2 times 3?");
+  static_assert(!std::is_constructible_v<Shape, const char*, const char*>);
+}
+
+TEST(Forms, OneNumberInBracesIsAList) {
+  const Tensor x = arange(40).reshape({4, 10});
+  const auto sizes = [](const std::vector<Tensor>& parts) {
+    std::vector<int64_t> out;
+    for (const Tensor& part : parts) out.push_back(part.size(-1));
+    return out;
+  };
+  using List = std::vector<int64_t>;
+  EXPECT_EQ(sizes(x.tensor_split({2}, 1)), List({2, 8}));
+  EXPECT_EQ(sizes(x.tensor_split(2, 1)), List({5, 5}));
+  EXPECT_EQ(sizes(hsplit(x, {2})), List({2, 8}));
+  EXPECT_EQ(sizes(hsplit(x, {2, 3})), List({2, 1, 7}));
+  EXPECT_EQ(vsplit(x, {1}).size(), 2u);
+  EXPECT_EQ(dsplit(x.reshape({2, 2, 10}), {3}).size(), 2u);
+  EXPECT_EQ(sizes(split(x, {10}, 1)), List({10}));
+  EXPECT_NE(error_of([&] { (void)x.split({5}, 1); }), "");
+  EXPECT_EQ(ones({1, 1, 3}).squeeze({}).shape(), Shape({1, 1, 3}));
+  EXPECT_EQ(squeeze(ones({1, 1, 3}), {1}).shape(), Shape({1, 3}));
+  EXPECT_EQ(tensor({{1}, {2.5}}).shape(), Shape({2, 1}));
+  EXPECT_EQ(tensor({1, 2.5}).shape(), Shape({2}));
+}
+
+TEST(Forms, TheShapeOfATemporaryMayBeKept) {
+  const Tensor x = ones({2, 3});
+  const Shape& shape = (x + x).shape();
+  const Strides& strides = x.t().strides();
+  const View& layout = x.t().layout();
+  std::vector<int64_t> sizes;
+  for (const int64_t size : relu(x).shape()) {
+    const Tensor other = zeros({9, 9, 9});
+    sizes.push_back(size);
+  }
+  const Tensor more = zeros({7, 5, 4});
+  EXPECT_EQ(shape, Shape({2, 3}));
+  EXPECT_EQ(strides, Strides({1, 3}));
+  EXPECT_EQ(layout.shape(), Shape({3, 2}));
+  EXPECT_EQ(sizes, std::vector<int64_t>({2, 3}));
+}
+
+TEST(Forms, EmptyBracesAreTheDefaultOptions) {
+  const Tensor x = ones({2}, f64), y = x + 1e-7;
+  EXPECT_TRUE(x.allclose(y, {}) && allclose(x, y, {}) && x.allclose(y) && x.isclose(y, {}).all().item<bool>());
+  EXPECT_FALSE(x.allclose(y, 0) || x.allclose(y, {.rtol = 0, .atol = 1e-9}));
 }
 
 TEST(Forms, CopiesAreNoViews) {  // not even where nothing is moved

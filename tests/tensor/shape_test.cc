@@ -79,7 +79,21 @@ TEST(IntListTest, InsertsErasesAndResizes) {
   EXPECT_EQ(list, IntList({1, 2, 0, 0}));
   list.clear();
   EXPECT_EQ(list, IntList());
-  EXPECT_EQ(IntList(3, 7), IntList({7, 7, 7}));
+  EXPECT_EQ(IntList::filled(3, 7), IntList({7, 7, 7}));
+}
+
+TEST(IntListTest, InsertsAndErasesAtPositionsFromTheEnd) {
+  IntList list = {5, 3, 7};
+  list.insert(-1, 4);
+  EXPECT_EQ(list, IntList({5, 3, 4, 7}));
+  list.insert(list.rank(), 9);
+  list.erase(-1);
+  list.erase(-4);
+  EXPECT_EQ(list, IntList({3, 4, 7}));
+  EXPECT_THROW(list.erase(3), IndexError);
+  EXPECT_THROW(list.insert(4, 1), IndexError);
+  EXPECT_THROW(list.insert(-4, 1), IndexError);
+  EXPECT_EQ(list, IntList({3, 4, 7}));
 }
 
 TEST(IntListTest, PrintsLikeAList) {
