@@ -1,5 +1,7 @@
 #include "data/prefetcher.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
@@ -26,6 +28,7 @@ struct Prefetcher::Team {
   int64_t failed = std::numeric_limits<int64_t>::max();  // the first number of which there is no batch, and why
   std::exception_ptr failure;
   std::vector<std::thread> threads;
+  const pid_t process = getpid();  // a child of fork() does not have the threads
 
   explicit Team(int64_t first) : taken(first), wanted(first) {}
 
@@ -91,7 +94,11 @@ Prefetcher::Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64
 }
 
 Prefetcher::~Prefetcher() {
-  if (team_) team_->finish();
+  if (!team_) return;
+  if (team_->process == getpid())
+    team_->finish();
+  else
+    (void)team_.release();  // its threads cannot be joined
 }
 
 bool Prefetcher::next(Batch& out) {
@@ -101,6 +108,8 @@ bool Prefetcher::next(Batch& out) {
     ++next_;
     return true;
   }
+  if (team_->process != getpid())
+    throw Error("DataLoader: its workers are threads of the process that forked this one; iterate anew in the child");
   std::unique_lock lock(team_->mutex);
   // Numbers are taken in order, so the batches before one that failed are all made or being made.
   team_->changed.wait(lock, [&] { return team_->made.contains(next_) || team_->failed == next_; });

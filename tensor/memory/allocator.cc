@@ -12,21 +12,23 @@
 // Thread-local destructors that run after this file's own, and static destructors, may still allocate and free: a
 // closed thread works on the central pool directly.
 //
-// Known limits: empty_cache cannot reach the lists of other threads (at most two chains per class each); a child
-// forked while another thread is inside of the allocator may wait for its lock for ever.
+// A child of fork() finds the central pool consistent, whatever other threads did; what their lists held is lost to it.
+//
+// Known limit: empty_cache cannot reach the lists of other threads (at most two chains per class each).
 #include "tensor/memory/allocator.h"
 
-#include <unistd.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdint>
 #include <mutex>
 #include <utility>
 
 #include "tensor/core/error.h"
 #include "tensor/memory/large_blocks.h"
+#include "tensor/memory/out_of_memory.h"
+#include "tensor/memory/pinned.h"
 #include "tensor/memory/poison.h"
 #include "tensor/memory/size_class.h"
 #include "tensor/memory/small_blocks.h"
@@ -152,9 +154,32 @@ struct CloseAtExit {
 };
 thread_local CloseAtExit close_at_exit;
 
+void before_fork() {
+  threads_mutex.lock();
+  lock_small_blocks();
+  lock_large_blocks();
+}
+
+void after_fork() {
+  unlock_large_blocks();
+  unlock_small_blocks();
+  threads_mutex.unlock();
+}
+
+/// The child has this thread only. The stacks of the others, where their lists are, may become those of new threads.
+void after_fork_in_child() {
+  for (ThreadCache* thread = threads; thread != nullptr; thread = thread->next)
+    if (thread != &cache) thread->counters.move_to(retired);
+  threads = cache.phase == Phase::open ? &cache : nullptr;
+  cache.next = cache.previous = nullptr;
+  after_fork();
+}
+
 /// Makes the thread's lists ready; false where it has closed.
 bool open(ThreadCache& thread) noexcept {
   if (thread.phase == Phase::fresh) {
+    static const int watches_forks = (pin_library(), pthread_atfork(before_fork, after_fork, after_fork_in_child));
+    (void)watches_forks;
     close_at_exit.armed = true;
     for (int i = 0; i < kSmallClasses; ++i) thread.bins[i].limit = chain_length(i);
     const std::lock_guard lock(threads_mutex);
@@ -173,28 +198,6 @@ template <Kind kKind> void count_here(ThreadCache& thread, int size_class, int s
     if (part > kLocalBytes || part < -kLocalBytes) [[unlikely]]
       publish_live_bytes(thread);
   }
-}
-
-/// The memory of the machine.
-size_t physical_bytes() {
-  static const size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
-
-/// 1536 as 1.5 KB.
-std::string readable_bytes(size_t bytes) {
-  constexpr const char* units[] = {"bytes", "KB", "MB", "GB", "TB", "PB", "EB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; value >= 1000 && unit < 6; ++unit) value /= 1024;
-  char out[32];
-  const char* end = std::to_chars(out, out + sizeof out, value, std::chars_format::fixed, unit == 0 ? 0 : 1).ptr;
-  return text(std::string_view(out, static_cast<size_t>(end - out)), " ", units[unit]);
-}
-
-[[noreturn]] void throw_no_memory(size_t bytes) {
-  throw MemoryError(text("out of memory: ", readable_bytes(bytes), " asked for, ",
-                         readable_bytes(static_cast<size_t>(memory_stats().live_bytes)), " are in use"));
 }
 
 /// A chain from the pool; where the system has no more, the cache is emptied first.

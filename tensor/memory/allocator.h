@@ -24,7 +24,7 @@ void reset_peak_memory();
 void empty_cache();
 
 namespace detail {
-/// 64-byte aligned memory for tensor data, counted in memory_stats(). Throws Error where the system has none.
+/// 64-byte aligned memory for tensor data, counted in memory_stats(). MemoryError where the system has none.
 void* allocate_block(size_t bytes);
 void free_block(void* block, size_t bytes) noexcept;
 /// Small objects (tensor bodies, graph nodes) from the same lists, at most 64 KiB (Error above). Not counted in

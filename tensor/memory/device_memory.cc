@@ -9,9 +9,12 @@ DeviceMemory device_memory;
 
 void set_device_memory(const DeviceMemory& memory) { device_memory = memory; }
 
+void throw_no_backend(Device device) {
+  throw DeviceError(text("there is no device ", name_of(device), ": this program has no backend of that kind"));
+}
+
 void* allocate_device_block(Device device, size_t bytes) {
-  if (device_memory.allocate == nullptr)
-    throw DeviceError(text("there is no device ", name_of(device), ": this program has no backend of that kind"));
+  if (device_memory.allocate == nullptr) throw_no_backend(device);
   return device_memory.allocate(device, bytes);
 }
 

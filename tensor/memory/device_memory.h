@@ -12,6 +12,8 @@ struct DeviceMemory {
   void (*free)(Device device, void* memory, size_t bytes) noexcept = nullptr;
 };
 void set_device_memory(const DeviceMemory& memory);
+/// The DeviceError for a device of a kind that has no backend.
+[[noreturn]] void throw_no_backend(Device device);
 /// DeviceError where the device has no backend.
 void* allocate_device_block(Device device, size_t bytes);
 void free_device_block(Device device, void* memory, size_t bytes) noexcept;

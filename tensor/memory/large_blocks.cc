@@ -328,6 +328,9 @@ void keep_large(int size_class, void* block) noexcept {
   }
 }
 
+void lock_large_blocks() noexcept { pool().mutex.lock(); }
+void unlock_large_blocks() noexcept { pool().mutex.unlock(); }
+
 void release_large_blocks() noexcept {
   Pool& pool = detail::pool();
   const std::lock_guard lock(pool.mutex);

@@ -11,6 +11,9 @@ void* take_large(int size_class) noexcept;
 void keep_large(int size_class, void* block) noexcept;
 /// Gives the memory of everything that is cached back to the system, and unmaps arenas without a block in use.
 void release_large_blocks() noexcept;
+/// No other thread is inside of the pool between these, for fork().
+void lock_large_blocks() noexcept;
+void unlock_large_blocks() noexcept;
 
 /// Counts since the start of the process and what there is now.
 struct LargeFigures {

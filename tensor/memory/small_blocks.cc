@@ -2,8 +2,8 @@
 // block's slab is found by rounding its address down. Blocks are cut only when nothing free is left, so that memory a
 // program never needed is never touched.
 //
-// Free blocks travel in chains, linked through their own first words, so that a thread exchanges many of them with the
-// pool in constant time under a lock of that size class.
+// Free blocks are linked in chains through their own first words, so that a thread exchanges many of them with the pool
+// in constant time under a lock of that size class.
 //
 // Known limits: a slab returns to the system only through release_free_slabs, and only when no thread holds one of its
 // blocks, free or in use. Slabs come from the C library's heap, so that leak checkers see pointers inside live blocks.
@@ -143,6 +143,14 @@ void give_chain(int size_class, FreeBlock* chain) noexcept {
   const std::lock_guard lock(bin.mutex);
   set_chain(chain, bin.chains, chain_count(chain));
   bin.chains = chain;
+}
+
+void lock_small_blocks() noexcept {
+  for (Bin& bin : bins) bin.mutex.lock();
+}
+
+void unlock_small_blocks() noexcept {
+  for (Bin& bin : bins) bin.mutex.unlock();
 }
 
 int64_t small_bytes_held() noexcept { return held.load(std::memory_order_relaxed); }

@@ -22,5 +22,8 @@ void give_chain(int size_class, FreeBlock* chain) noexcept;
 int64_t small_bytes_held() noexcept;
 /// Gives slabs whose blocks are all in the pool back to the system.
 void release_free_slabs() noexcept;
+/// No other thread is inside of the pool between these, for fork().
+void lock_small_blocks() noexcept;
+void unlock_small_blocks() noexcept;
 
 }  // namespace weft::detail

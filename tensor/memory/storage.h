@@ -12,8 +12,8 @@ namespace weft {
 
 class Storage final : public RefCounted {
  public:
-  /// Uninitialized memory of `bytes` (0 is legal). Error where there is not enough, DeviceError where the device has no
-  /// backend.
+  /// Uninitialized memory of `bytes` (0 is legal). MemoryError where there is not enough, DeviceError where the device
+  /// has no backend.
   static IntrusivePtr<Storage> allocate(size_t bytes, Device device = {});
   /// Borrows foreign memory; `release(context)` runs when the last view is gone (may be null), or at once where this
   /// throws: Error for a null pointer with bytes > 0.

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <set>
-#include <thread>
+#include <string>
 
 #include "data/subset.h"
 #include "data/tensor_dataset.h"
 #include "data/transform.h"
 #include "tensor/all.h"
+#include "tests/error_of.h"
+#include "tests/in_child.h"
 #include "tests/tensor/task_count.h"
 
 namespace weft {
@@ -167,6 +170,25 @@ TEST(DataLoader, BreakJoinsTheThread) {
     EXPECT_EQ(seen, 3);
   }
   EXPECT_EQ(Numbers::alive, 0);
+}
+
+// The threads of workers do not exist in a child of fork().
+TEST(DataLoader, AForkedChildLeavesTheLoop) {
+  data::DataLoader loader(Numbers(1000), {.batch_size = 1, .workers = 2});
+  std::optional batches(loader.begin());
+  EXPECT_EQ(in_child([&] {
+              const std::string why = error_of([&] {
+                for (int i = 0; i < 10; ++i) ++*batches;
+              });
+              batches.reset();
+              int seen = why.find("iterate anew in the child") == std::string::npos ? 10 : 0;
+              for (const auto& batch : loader)
+                if (seen += static_cast<int>(batch[0].numel()); seen % 10 == 3) break;
+              return seen;
+            }),
+            3);
+  ++*batches;
+  EXPECT_EQ((**batches)[0].item<int64_t>(), 1) << "the parent's threads go on";
 }
 
 TEST(DataLoader, TemporariesLiveAsLongAsTheLoader) {

@@ -78,18 +78,32 @@ if [[ $way == gcc ]]; then
   eval "${build/include\/weft/include} -o own"
   ./own
 
-  # The library lies in a shared one that is opened later.
-  printf '#include "weft.h"\nextern "C" double sum() { return weft::ones({5}).sum().item(); }\n' >program.cc
-  eval "$build -shared -fPIC -o plugin.so"
-  cat >host.cc <<'EOF'
-#include <dlfcn.h>
-int main() {
-  void* plugin = dlopen("./plugin.so", RTLD_NOW);
-  auto sum = plugin ? reinterpret_cast<double (*)()>(dlsym(plugin, "sum")) : nullptr;
-  return sum && sum() == 5 ? 0 : 1;
+  # The library lies in a shared one that is opened later, used on a thread and closed: it stays, for its threads and static tensors.
+  cat >program.cc <<'EOF'
+#include "weft.h"
+static weft::Tensor kept;
+extern "C" __attribute__((visibility("default"))) double count() {
+  kept = kept.defined() ? kept + 1 : weft::ones({5});
+  return kept.sum().item();
 }
 EOF
-  g++ host.cc -o host
+  eval "$build -shared -fPIC -fvisibility=hidden -Wl,--exclude-libs,ALL -fno-gnu-unique -o plugin.so"
+  cat >host.cc <<'EOF'
+#include <dlfcn.h>
+#include <thread>
+int main() {
+  double last = 0;
+  for (int i = 0; i < 3; ++i) {
+    void* plugin = dlopen("./plugin.so", RTLD_NOW);
+    auto count = plugin ? reinterpret_cast<double (*)()>(dlsym(plugin, "count")) : nullptr;
+    if (!count) return 2;
+    std::thread([&] { last = count(); }).join();
+    dlclose(plugin);
+  }
+  return last == 15 ? 0 : 1;
+}
+EOF
+  g++ -std=c++20 host.cc -o host
   ./host
 
   # What would crash does not link, and says why; an old standard does not compile.

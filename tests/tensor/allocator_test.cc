@@ -3,18 +3,21 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tensor/core/error.h"
 #include "tensor/memory/poison.h"
 #include "tensor/memory/size_class.h"
 #include "tensor/memory/small_blocks.h"
+#include "tests/in_child.h"
 
 namespace weft::detail {
 namespace {
@@ -349,6 +352,48 @@ TEST(AllocatorDeathTest, AnObjectIsPoisonedToo) {
   EXPECT_DEATH(read(), "use-after-poison");
 }
 #endif
+
+/// Allocates and frees blocks of many classes.
+void use_memory(unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::pair<void*, size_t>> blocks;
+  for (int i = 0; i < 300; ++i) {
+    const size_t bytes = random() % 200'000;
+    blocks.emplace_back(allocate_block(bytes), bytes);
+    if (i % 3 != 0) continue;
+    free_block(blocks.front().first, blocks.front().second);
+    blocks.erase(blocks.begin());
+  }
+  for (const auto& [block, bytes] : blocks) free_block(block, bytes);
+}
+
+// The child has none of the parent's other threads, idle ones or ones inside of the allocator, and threads of its own
+// may get their stacks.
+TEST_F(Allocator, AForkedChildGoesOn) {
+  std::atomic<bool> stop{false};
+  std::atomic<int> started{0};
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      use_memory(i);
+      ++started;
+      while (!stop) i % 2 == 0 ? use_memory(i) : std::this_thread::yield();
+    });
+  while (started < 4) std::this_thread::yield();
+  for (int round = 0; round < 20; ++round)
+    ASSERT_EQ(in_child([] {
+                for (int i = 0; i < 3; ++i) {
+                  std::vector<std::thread> own;
+                  for (unsigned k = 0; k < 6; ++k) own.emplace_back(use_memory, k);
+                  for (std::thread& thread : own) thread.join();
+                  (void)memory_stats();
+                }
+                return 7;
+              }),
+              7);
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+}
 
 }  // namespace
 }  // namespace weft::detail

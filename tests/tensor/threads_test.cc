@@ -2,7 +2,6 @@
 #include "tensor/runtime/threads.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -21,6 +20,7 @@
 #include "tensor/runtime/denormals.h"
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/short_spins.h"
+#include "tests/in_child.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -115,17 +115,6 @@ TEST_F(Threads, ParallelForCoversEveryItemOnce) {
 }
 
 #ifdef _OPENMP
-/// The exit status of a child that runs f() within ten seconds; -1 where it hangs or dies.
-template <class F> int in_child(F f) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(10);
-    ::_exit(f());
-  }
-  int status = 0;
-  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 // libgomp would wait in the child for the parent's threads, which fork() does not copy.
 TEST_F(Threads, AForkedChildRunsSerially) {
   set_num_threads(2);
