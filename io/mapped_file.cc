@@ -10,7 +10,8 @@
 namespace weft::io {
 
 std::shared_ptr<MappedFile> MappedFile::of(const InputFile& file) {
-  void* const data = mmap(nullptr, file.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.descriptor(), 0);
+  void* const data =
+      mmap(nullptr, file.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.descriptor(), 0);
   if (data == MAP_FAILED)
     throw MemoryError(text("cannot map ", file.size(), " bytes: ", std::generic_category().message(errno)));
   std::unique_ptr<MappedFile> mapped;

@@ -63,7 +63,8 @@ class ConfusionMatrix : public ClassCounts {
   Tensor matrix() const { return counts().clone(); }
 };
 
-/// Metrics whose value() is one of these numbers. Their memory is in proportion to the number of classes.
+/// Metrics whose value() is one of these numbers. For many classes, their memory is in proportion to the number of
+/// classes.
 class Precision : public ClassCounts {
  public:
   explicit Precision(int64_t classes, const ClassOptions& options = {}) : ClassCounts(classes, options, Kept::totals) {}

@@ -63,8 +63,8 @@ class Tensor {
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
   template <class T>
-  requires std::is_arithmetic_v<T> Tensor& operator=(T) & =
-      delete;  // x.fill_(value) writes it to all elements, tensor(value) makes a tensor of it
+    requires(std::is_arithmetic_v<T>)
+  Tensor& operator=(T) & = delete;  // x.fill_(value) writes it to all elements, tensor(value) makes a tensor of it
   /// Assignment to a temporary writes into its memory, as copy_ and fill_ do: `x[0] = y;`, `x[0] = 1.0;`. Error if no
   /// other tensor shares this memory, as for `x.index({mask})`, because the write would have no effect.
   Tensor& operator=(const Tensor& values) && { return seen_elsewhere("=").assign(values); }

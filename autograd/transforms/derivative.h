@@ -95,10 +95,10 @@ OutputsAndGradients vjp(F&& f, const std::vector<Tensor>& x, const std::vector<T
 ///     return nn::functional_call(net, p, x).pow(2).mean(); }, parameters, x);
 /// ShapeError if f returns more than one element.
 template <class F, std::same_as<Tensor>... Rest>
-  requires std::invocable<F&, const StateDict&, const Rest&...> ValueAndGradients
-  value_and_grad(F&& f, const StateDict& parameters, const Rest&... rest) {
-    return autograd::value_and_grad_of([&](const StateDict& p) -> Tensor { return f(p, rest...); }, parameters);
-  }
+  requires(std::invocable<F&, const StateDict&, const Rest&...>)
+ValueAndGradients value_and_grad(F&& f, const StateDict& parameters, const Rest&... rest) {
+  return autograd::value_and_grad_of([&](const StateDict& p) -> Tensor { return f(p, rest...); }, parameters);
+}
 
 /// f(x) and J v, the directional derivative of f along v; v has x's shape. It is zeros if f(x) does not depend on x.
 ///

@@ -47,7 +47,7 @@ template <class Item> class NamedList {
       for (size_t at = 0; at < size(); ++at) places.emplace(name_of(items_[at]), at);
       places_ = std::move(places);
     }
-    // A valid place stays: the caller may find out only later that the name is taken. One that is not valid is replaced.
+    // A valid place stays: the caller may find out only later that the name is taken. Another one is replaced.
     const auto [place, is_new] = places_.try_emplace(name, size());
     if (!is_new && find(name) == size()) place->second = size();
   }

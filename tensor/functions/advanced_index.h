@@ -43,19 +43,20 @@ class TensorIndex {
   TensorIndex(std::initializer_list<int64_t>) = delete;      // tensor({a, b}) gathers, Slice(a, b) is a range
   template <std::floating_point T> TensorIndex(T) = delete;  // an index is an integer
   template <class T>
-    requires std::integral<T> ||(std::is_enum_v<T>&& std::convertible_to<T, int64_t>)TensorIndex(T value)
-        : kind_(std::same_as<T, bool> ? Kind::truth_value : Kind::integer), integer_(static_cast<int64_t>(value)) {}
+    requires(std::integral<T> || (std::is_enum_v<T> && std::convertible_to<T, int64_t>))
+  TensorIndex(T value)
+      : kind_(std::same_as<T, bool> ? Kind::truth_value : Kind::integer), integer_(static_cast<int64_t>(value)) {}
 
-    Kind kind() const { return kind_; }
-    int64_t integer() const { return integer_; }
-    const Slice& slice() const { return slice_; }
-    const Tensor& tensor() const { return tensor_; }
+  Kind kind() const { return kind_; }
+  int64_t integer() const { return integer_; }
+  const Slice& slice() const { return slice_; }
+  const Tensor& tensor() const { return tensor_; }
 
-   private:
-    Kind kind_;
-    int64_t integer_ = 0;
-    Slice slice_;
-    Tensor tensor_;
+ private:
+  Kind kind_;
+  int64_t integer_ = 0;
+  Slice slice_;
+  Tensor tensor_;
 };
 
 /// Indexes `x` as PyTorch's x[...] does; the indices apply to the axes of x from the first axis on.

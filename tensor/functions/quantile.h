@@ -26,14 +26,14 @@ Tensor nanquantile(const Tensor& x, double q, const QuantileOptions& options = {
 Tensor nanquantile(const Tensor& x, const Tensor& q, const QuantileOptions& options = {});
 
 /// quantile() and nanquantile() along one axis.
-template <class Q>
-Tensor quantile(const Tensor& x, const Q& q, std::integral auto axis,
-                KeepDim keep = {}) requires(!std::same_as<decltype(axis), bool>) {
+template <class Q, std::integral Axis>
+  requires(!NoAxis<Axis>)
+Tensor quantile(const Tensor& x, const Q& q, Axis axis, KeepDim keep = {}) {
   return quantile(x, q, {.axis = axis, .keepdim = keep.value});
 }
-template <class Q>
-Tensor nanquantile(const Tensor& x, const Q& q, std::integral auto axis,
-                   KeepDim keep = {}) requires(!std::same_as<decltype(axis), bool>) {
+template <class Q, std::integral Axis>
+  requires(!NoAxis<Axis>)
+Tensor nanquantile(const Tensor& x, const Q& q, Axis axis, KeepDim keep = {}) {
   return nanquantile(x, q, {.axis = axis, .keepdim = keep.value});
 }
 

@@ -189,7 +189,8 @@ TEST(ConfusionMatrix, NumbersOfManyClassesNeedNoMatrix) {
 
 TEST(ConfusionMatrix, NumbersAreThoseOfTheMatrix) {
   manual_seed(4);
-  const Tensor labels = randint(0, 1100, {500}), predictions = where(rand({500}) < 0.5, labels, randint(0, 1100, {500}));
+  const Tensor labels = randint(0, 1100, {500}),
+               predictions = where(rand({500}) < 0.5, labels, randint(0, 1100, {500}));
   for (const auto average : {metrics::Average::macro, metrics::Average::weighted, metrics::Average::micro}) {
     const metrics::ClassOptions options = {.average = average, .ignore_index = 2};
     metrics::ConfusionMatrix matrix(1100, options);

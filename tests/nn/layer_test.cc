@@ -34,7 +34,7 @@ TEST(Layer, TemporariesAreLetGoOrOverwritten) {
   const int64_t hidden = 256 * 4096 * 4;
   Sequential net(Linear(16, 4096), ReLU(), Linear(4096, 16));
   EXPECT_LT(peak_of(net, ones({256, 16})), hidden + hidden / 2);
-  // What somebody else holds stays as it is.
+  // An input that has other handles is not overwritten.
   const Tensor x = tensor({-1.0, 2.0});
   EXPECT_EQ(Sequential(ReLU())(x).to_vector<float>(), (std::vector<float>{0, 2}));
   EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{-1, 2}));

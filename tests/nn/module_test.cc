@@ -217,7 +217,7 @@ TEST(Module, ANameAmongManyIsFoundAfterOneLeft) {
     void add(const std::string& name) { register_parameter(name, ones({1})); }
   };
   Wide wide;
-  detail::Parametrization(wide, "w3", "Kind");
+  (void)detail::Parametrization(wide, "w3", "Kind");
   EXPECT_THROW((void)wide.get_parameter("w3"), Error);
   EXPECT_THROW((void)wide.get_buffer("w3"), Error);
   for (const int i : {0, 2, 4, 19}) EXPECT_EQ(wide.get_parameter("w" + std::to_string(i)).sum().item(), 2 * i);
