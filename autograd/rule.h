@@ -12,7 +12,7 @@
 //   Views           the views of all inputs (list ops)
 //   Into<I>         memory for the gradient of input I (placement.h); undefined if the rule should make a new tensor
 // A rule returns the gradient, or an undefined Tensor for zero. Rules use only public ops, so that they can be
-// differentiated again.
+// differentiated again. An op that is given std::move(g) may write its result over g, which saves memory.
 //
 //   per_input(f0, f1, ...)   one function per input; no_gradient for inputs such as indices
 //   joint(f)                 one function for all, returning std::array<Tensor, N> or std::vector<Tensor>
@@ -28,6 +28,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -94,11 +95,17 @@ struct Rule {
 class RuleArguments {
  public:
   /// `into`: memory for the gradients of the inputs, one Tensor for each, or empty.
-  RuleArguments(const OpNode& node, const std::vector<Tensor>& gradients, uint64_t needs, std::span<const Tensor> into)
+  RuleArguments(const OpNode& node, std::vector<Tensor>& gradients, uint64_t needs, std::span<const Tensor> into)
       : node_(node), gradients_(gradients), needs_(needs), into_(into) {}
   const OpNode& node() const { return node_; }
   const void* op() const;
   const Tensor& grad(int output) const { return gradients_[static_cast<size_t>(output)]; }
+  /// The same for a parameter of a rule. The last function to run gets the gradient itself, which it may then hold
+  /// alone: an op that takes it as an rvalue overwrites it.
+  Tensor pass_grad(int output) const {
+    Tensor& g = gradients_[static_cast<size_t>(output)];
+    return is_last_ ? std::move(g) : g;
+  }
   Tensor input(int index) const;
   Tensor output(int index) const;
   std::span<const View> views() const;
@@ -113,6 +120,12 @@ class RuleArguments {
     out.widens_ = true;
     return out;
   }
+  /// These arguments for the last function that reads them.
+  RuleArguments last() const {
+    RuleArguments out = *this;
+    out.is_last_ = true;
+    return out;
+  }
   /// A value as the rule reads it.
   Tensor as_read(Tensor value) const { return widens_ ? widened(value) : std::move(value); }
 
@@ -120,10 +133,11 @@ class RuleArguments {
   static Tensor widened(const Tensor& value);
 
   const OpNode& node_;
-  const std::vector<Tensor>& gradients_;
+  std::vector<Tensor>& gradients_;
   uint64_t needs_;
   std::span<const Tensor> into_;
   bool widens_ = false;
+  bool is_last_ = false;
 };
 
 namespace rule_detail {
@@ -135,7 +149,7 @@ template <class T> struct Parameter {  // const op::X&
 };
 template <int I> struct Parameter<GradOf<I>> {
   static constexpr Reads reads{};
-  static GradOf<I> make(const RuleArguments& a) { return {a.as_read(a.grad(I))}; }
+  static GradOf<I> make(const RuleArguments& a) { return {a.as_read(a.pass_grad(I))}; }
 };
 template <int I> struct Parameter<Input<I>> {
   static constexpr Reads reads{1u << I, 0, false};
@@ -225,13 +239,14 @@ template <class... F> struct PerInput {
   }
   std::vector<Tensor> run(const RuleArguments& a) const {
     std::vector<Tensor> out(sizeof...(F));
+    int left = std::popcount(a.needs() & ((uint64_t{1} << sizeof...(F)) - 1));
     // An input that is computed again is released before the gradients are made that do not read it.
     const uint32_t recomputed = a.recomputed();
     const auto run_those = [&](bool reading_recomputed) {
       size_t i = 0;
       const auto run_one = [&](const auto& f) {
         const bool reads = (reads_of<std::remove_cvref_t<decltype(f)>>().inputs & recomputed) != 0;
-        if (((a.needs() >> i) & 1u) != 0 && reads == reading_recomputed) out[i] = one(f, a);
+        if (((a.needs() >> i) & 1u) != 0 && reads == reading_recomputed) out[i] = one(f, --left == 0 ? a.last() : a);
         ++i;
       };
       std::apply([&](const F&... f) { (run_one(f), ...); }, functions);
@@ -249,7 +264,7 @@ template <class F> struct Joint {
   template <class Op> static constexpr bool fits() { return rule_detail::Signature<F>::template fits<Op>; }
   static constexpr Reads reads(uint64_t) { return rule_detail::Signature<F>::reads; }
   std::vector<Tensor> run(const RuleArguments& a) const {
-    auto result = rule_detail::Signature<F>::call(function, a);
+    auto result = rule_detail::Signature<F>::call(function, a.last());
     if constexpr (std::is_same_v<decltype(result), std::vector<Tensor>>)
       return result;
     else

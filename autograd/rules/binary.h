@@ -15,12 +15,13 @@
 namespace weft::autograd {
 
 WEFT_GRADIENT(Add) = per_input([](Grad g) { return g; }, [](Grad g) { return g; });
-WEFT_GRADIENT(Sub) = per_input([](Grad g) { return g; }, [](Grad g) { return -g; });
+WEFT_GRADIENT(Sub) = per_input([](Grad g) { return g; }, [](Grad g) { return -std::move(g); });
 WEFT_GRADIENT(AddScaled) = per_input([](Grad g) { return g; },
-                                     [](const op::AddScaled& op, Grad g) { return g * op.alpha; });
-WEFT_GRADIENT(Mul) = per_input([](Grad g, Input<1> b) { return g * b; }, [](Grad g, Input<0> a) { return g * a; });
-WEFT_GRADIENT(Div) = per_input([](Grad g, Input<1> b) { return g / b; },
-                               [](Grad g, Input<0> a, Input<1> b) { return -g * (a / b) / b; });
+                                     [](const op::AddScaled& op, Grad g) { return std::move(g) * op.alpha; });
+WEFT_GRADIENT(Mul) = per_input([](Grad g, Input<1> b) { return std::move(g) * b; },
+                               [](Grad g, Input<0> a) { return std::move(g) * a; });
+WEFT_GRADIENT(Div) = per_input([](Grad g, Input<1> b) { return std::move(g) / b; },
+                               [](Grad g, Input<0> a, Input<1> b) { return -std::move(g) * (a / b) / b; });
 
 namespace formulas {
 /// The gradient of one operand: g where the other operand is not `chosen`, and g / 2 where both are equal. If one is
@@ -95,9 +96,9 @@ WEFT_GRADIENT(BitwiseLeftShift) = not_differentiable("integers");
 WEFT_GRADIENT(BitwiseRightShift) = not_differentiable("integers");
 
 WEFT_GRADIENT(AddScalar) = per_input([](Grad g) { return g; });
-WEFT_GRADIENT(RsubScalar) = per_input([](Grad g) { return -g; });
-WEFT_GRADIENT(MulScalar) = per_input([](const op::MulScalar& op, Grad g) { return g * op.value; });
-WEFT_GRADIENT(DivScalar) = per_input([](const op::DivScalar& op, Grad g) { return g / op.value; });
+WEFT_GRADIENT(RsubScalar) = per_input([](Grad g) { return -std::move(g); });
+WEFT_GRADIENT(MulScalar) = per_input([](const op::MulScalar& op, Grad g) { return std::move(g) * op.value; });
+WEFT_GRADIENT(DivScalar) = per_input([](const op::DivScalar& op, Grad g) { return std::move(g) / op.value; });
 WEFT_GRADIENT(RdivScalar) = per_input([](Grad g, Input<0> x, Output y) { return -g * y / x; });
 WEFT_GRADIENT(PowScalar) = per_input([](const op::PowScalar& op, Grad g, Input<0> x) {
   const double p = op.value.to_double();

@@ -7,6 +7,9 @@
 namespace weft::autograd {
 
 // Dropout is linear and its own adjoint, as the random key determines which elements are kept.
-WEFT_GRADIENT(Dropout) = per_input([](const op::Dropout& op, Grad g) { return dispatch::apply(op, Tensor(g)); });
+WEFT_GRADIENT(Dropout) = per_input([](const op::Dropout& op, Grad g) {
+  const Tensor own = std::move(g);
+  return dispatch::apply_over(op, 1u, own);
+});
 
 }  // namespace weft::autograd

@@ -16,18 +16,22 @@
                           X(Logaddexp) X(Xlogy) X(Copysign) X(Nextafter) X(Fmax) X(Fmin) X(BitwiseAnd) X(BitwiseOr) \
                           X(BitwiseXor) X(BitwiseLeftShift) X(BitwiseRightShift) \
   /* unary */             X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Log1p) X(Sin) \
-                          X(Cos) X(Tanh) X(Sigmoid) X(Relu) X(ReluBackward) X(LeakyRelu) X(GeluOp) X(GeluBackward) \
-                          X(Silu) X(Softplus) X(Erf) X(Clip) X(Floor) X(Ceil) X(Round) X(Trunc) X(BitwiseNot) X(Expm1) \
-                          X(Exp2) X(Log2) X(Log10) X(Tan) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Asinh) X(Acosh) \
-                          X(Atanh) X(Erfc) X(NanToNum) \
-  /* special */           X(SiluBackward) X(Erfinv) X(Frac) X(Lgamma) X(Digamma) X(I0) X(I1) X(I0e) X(I1e) \
-                          X(Polygamma) X(SquaredDifference) X(LogisticLoss) X(Huber) \
+                          X(Cos) X(Tanh) X(Sigmoid) X(Relu) X(LeakyRelu) X(GeluOp) X(Silu) X(Softplus) X(Erf) \
+                          X(Clip) X(Floor) X(Ceil) X(Round) X(Trunc) X(BitwiseNot) X(Expm1) X(Exp2) X(Log2) X(Log10) \
+                          X(Tan) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Erfc) \
+                          X(NanToNum) \
+  /* special */           X(Erfinv) X(Frac) X(Lgamma) X(Digamma) X(I0) X(I1) X(I0e) X(I1e) X(Polygamma) \
+                          X(SquaredDifference) X(LogisticLoss) X(Huber) \
   /* compare */           X(IsInf) X(SignBit) X(Eq) X(Ne) X(Lt) X(Le) X(Gt) X(Ge) X(LogicalAnd) X(LogicalOr) \
                           X(LogicalXor) X(EqScalar) X(NeScalar) X(LtScalar) X(LeScalar) X(GtScalar) X(GeScalar) \
                           X(LogicalNot) X(IsNan) X(IsFinite) X(Where) \
   /* blend */             X(Lerp) X(LerpBy) X(Addcmul) X(Addcdiv) \
   /* activation */        X(Mish) X(Hardswish) X(Hardsigmoid) X(Logsigmoid) X(Softsign) X(Elu) X(Hardtanh) \
                           X(Softshrink) X(Hardshrink) X(Threshold) X(Prelu) \
+  /* activation_backward */ \
+                          X(ReluBackward) X(SigmoidBackward) X(TanhBackward) X(SiluBackward) X(SoftplusBackward) \
+                          X(LogsigmoidBackward) X(HardswishBackward) X(MishBackward) X(GeluBackward) X(EluBackward) \
+                          X(PiecewiseBackward) \
   /* reduce */            X(Sum) X(NanSum) X(Prod) X(Max) X(Min) X(All) X(Any) X(Logsumexp) X(Norm) X(Var) \
   /* arg_reduce */        X(ExtremumWithIndices) X(Argmax) X(Argmin) \
   /* sort */              X(Sort) X(SortRows) X(Topk) X(Kthvalue) X(Median) \

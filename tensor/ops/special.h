@@ -35,13 +35,6 @@ struct LogisticLoss : Binary {
   void cpu(const Operand& x, const Operand& y, const Operand& out) const;
 };
 
-/// g silu'(x)
-struct SiluBackward : Binary {
-  static constexpr std::string_view name = "silu_backward";
-  static constexpr Policy policy = {.accepts = kFloating};
-  void cpu(const Operand& g, const Operand& x, const Operand& out) const;
-};
-
 /// (a - b)^2 / 2 where |a - b| <= delta, else delta (|a - b| - delta / 2).
 struct Huber : Binary {
   double delta = 1;

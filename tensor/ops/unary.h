@@ -80,26 +80,4 @@ struct NanToNum {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// The base of gradients of activations, computed in one pass. The result has the memory order of the second operand.
-struct ActivationBackward {
-  static constexpr Policy policy = {.accepts = kFloating};
-  Spec infer(const Operand& g, const Operand& x) const;
-};
-/// g gelu'(x)
-struct GeluBackward : ActivationBackward {
-  bool tanh_form = false;
-  GeluBackward(bool form) : tanh_form(form) {}
-  static constexpr std::string_view name = "gelu_backward";
-  void attributes(auto visit) const { visit("tanh_form", tanh_form); }
-  bool operator==(const GeluBackward& other) const { return tanh_form == other.tanh_form; }
-  void cpu(const Operand& g, const Operand& x, const Operand& out) const;
-};
-/// The gradient of relu, given its result y: g where y > 0 (or NaN), else 0.
-struct ReluBackward : ActivationBackward {
-  static constexpr std::string_view name = "relu_backward";
-  void attributes(auto) const {}
-  bool operator==(const ReluBackward&) const { return true; }
-  void cpu(const Operand& g, const Operand& y, const Operand& out) const;
-};
-
 }  // namespace weft::op

@@ -1,6 +1,9 @@
 // Values and gradients at the ends of what a dtype holds, where intermediate results overflow or underflow.
+#include <cmath>
 #include <limits>
 
+#include "tensor/batching/vmap.h"
+#include "tensor/runtime/denormals.h"
 #include "tests/autograd/checks.h"
 
 namespace weft::testing {
@@ -17,16 +20,19 @@ TEST(ExtremeValues, NormsWhoseSquaresOverflowAreThoseOfTheScaledRow) {
   EXPECT_TRUE(allclose(layer_norm(large.to(bf16), {3}).to(f32), layer_norm(small, {3}), 1e-2));
   const Tensor sums = layer_norm(full({4}, 3e38) * tensor({1.f, 1.f, 1.f, 0.f}), {4});  // 9e38 is beyond f32
   EXPECT_TRUE(allclose(sums, layer_norm(tensor({1.f, 1.f, 1.f, 0.f}), {4}), 1e-4));
-  const auto slope = [](const Tensor& rows, double scale) {
+  const auto slope = [](const Tensor& rows, double scale, double of_result = 1) {
     const Tensor x = parameter(rows * scale);
-    return grad((group_norm(x, 2) * rows.flip({-1})).sum(), x) * scale;
+    return grad((group_norm(x, 2) * rows.flip({-1}) * of_result).sum(), x) * (scale / of_result);
   };
   const Tensor rows = randn({2, 4, 80});
   EXPECT_TRUE(allclose(slope(rows, 1e22), slope(rows, 1), 1e-3, 1e-4));
   EXPECT_TRUE(all(isnan(layer_norm(tensor({1e200, 2e200, -1e200}, f64), {3}))).item<bool>());
-  // By pixels squares are not summed again, but a NaN is seen.
-  const Tensor pixels = (randn({1, 4, 4, 2}) * 1e25).permute({0, 3, 1, 2});
-  EXPECT_TRUE(all(isnan(group_norm(pixels, 1))).item<bool>());
+  const Tensor by_pixels = randn({2, 5, 5, 4}).permute({0, 3, 1, 2});
+  EXPECT_TRUE(allclose(slope(by_pixels, 1e15, 1e-14), slope(by_pixels, 1), 1e-3, 1e-4));
+  EXPECT_TRUE(allclose(slope(by_pixels, 1e25), slope(by_pixels, 1), 1e-3, 1e-4));
+  EXPECT_TRUE(allclose(group_norm(by_pixels * 5e37, 2), group_norm(by_pixels, 2), 1e-4, 1e-4));
+  const Tensor wide = by_pixels.to(f64) * 1e200;  // 1 / inf would hide it
+  EXPECT_TRUE(all(isnan(group_norm(wide, 2))).item<bool>());
 }
 
 TEST(ExtremeValues, GradientsOfNormsAndAnglesStayInRange) {
@@ -36,6 +42,43 @@ TEST(ExtremeValues, GradientsOfNormsAndAnglesStayInRange) {
   const auto slopes = grad({atan2(a, b).sum()}, {a, b});
   EXPECT_TRUE(allclose(slopes[0] / tensor({5e29f, 5e-26f, 1.f, 0.16f}), tensor({1.f, 1.f, 0.f, 1.f}), 1e-5));
   EXPECT_TRUE(allclose(slopes[1] / tensor({5e29f, 5e-26f, 1.f, 0.12f}), tensor({-1.f, -1.f, 0.f, -1.f}), 1e-5));
+}
+
+TEST(ExtremeValues, TheSlopeOfMishIsOneHoweverLargeItsInputIs) {
+  for (const DType dtype : {f32, f64, bf16}) {
+    const Tensor x = parameter(tensor({1e8, 1e15, 1e30, 3e38}, f64).to(dtype));
+    EXPECT_EQ(grad(mish(x).sum(), x).to_vector<double>(), Numbers({1, 1, 1, 1})) << name_of(dtype);
+  }
+}
+
+TEST(ExtremeValues, ABoundOf0IsOutsideWhereDenormalsCountAs0Too) {
+  const Tensor x = parameter(tensor({-1.f, 0.f, 1.f}));
+  for (const bool flushes : {false, true}) {
+    flush_denormals(flushes);
+    const Tensor slopes = grad(relu6(x).sum(), x), leaky = grad(leaky_relu(x, 0.25).sum(), x),
+                 below = grad(hardtanh(x, -2, 0).sum(), x);
+    flush_denormals(false);
+    EXPECT_EQ(slopes.to_vector<double>(), Numbers({0, 0, 1}));
+    EXPECT_EQ(leaky.to_vector<double>(), Numbers({0.25, 0.25, 1}));
+    EXPECT_EQ(below.to_vector<double>(), Numbers({1, 0, 0}));
+  }
+}
+
+TEST(ExtremeValues, DistancesOfRowsThatAreNearHaveTheSlopesOfTheirDifferences) {
+  const Tensor a = randn({2, 30, 4}), b = a + randn({2, 30, 4}) * 1e-6;
+  const auto slopes = [&](DType dtype) {
+    const Tensor x = parameter(a.to(dtype)), y = parameter(b.to(dtype));
+    return grad({cdist(x, y).sum()}, {x, y});
+  };
+  const auto narrow = slopes(f32), wide = slopes(f64);
+  for (const size_t i : {0, 1}) EXPECT_TRUE(allclose(narrow[i].to(f64), wide[i], 0, 1e-4));
+  const auto slope = [](const Tensor& rows) {
+    const Tensor near = rows.detach() * (1 + 0x1p-20);
+    return vjp([&](const Tensor& x) { return cdist(x, near).sum(); }, rows).gradient;
+  };
+  EXPECT_TRUE(allclose(vmap(slope)(a), stack({slope(a[0]), slope(a[1])}), 0, 1e-5));
+  const Tensor tiny = parameter(tensor({{1e-40}, {2e-40}}));
+  EXPECT_EQ(grad(cdist(tiny, tiny).sum(), tiny).to_vector<double>(), Numbers({0, 0}));
 }
 
 TEST(ExtremeValues, WholeQuotientsHaveNoSlopeWhereTheDivisorIsZero) {
@@ -79,6 +122,98 @@ TEST(ExtremeValues, TheSecondDerivativeOfGeluIsZeroFarOut) {
       const Tensor slope = grad(gelu(x, form).sum(), x, {.create_graph = true});
       EXPECT_EQ(grad(slope.sum(), x).to_vector<double>(), Numbers({0, 0})) << start.dtype();
     }
+}
+
+TEST(ExtremeValues, TheSlopeOfMishIsOneFarOut) {
+  const Tensor x = parameter(tensor({1e17, 1e30, 3e38, -1e30}, f64));
+  for (const DType dtype : {f32, f64})
+    EXPECT_EQ(grad(mish(x.to(dtype)).sum(), x).to_vector<double>(), Numbers({1, 1, 1, 0})) << dtype;
+}
+
+TEST(ExtremeValues, TheSecondDerivativeOfLogsigmoidAndSoftplusVanishesAtBothEnds) {
+  const Tensor x = parameter(tensor({30.f, -30.f, 80.f, -80.f})), curve = exp(-abs(x.detach()));
+  const auto second = [&](const Tensor& y) { return grad(grad(y.sum(), x, {.create_graph = true}).sum(), x); };
+  EXPECT_TRUE(allclose(second(softplus(x)) / curve, ones({4}), 1e-5));
+  EXPECT_TRUE(allclose(second(logsigmoid(x)) / curve, -ones({4}), 1e-5));
+  const Tensor zero = parameter(zeros({}, f64));
+  Tensor slope = softplus(zero);
+  for (int order = 1; order <= 4; ++order) slope = grad(slope, zero, {.create_graph = true});
+  EXPECT_DOUBLE_EQ(slope.item<double>(), -0.125);
+}
+
+TEST(ExtremeValues, AtAnOpenBoundOfZeroTheSlopeIsTheOuterOneWhereDenormalsCountAsZero) {
+  flush_denormals(true);
+  for (const DType dtype : {f32, f64, bf16, f16}) {
+    const Tensor x = parameter(tensor({0.0, -0.0, 1.0}).to(dtype));
+    EXPECT_EQ(grad(relu6(x).sum(), x).to_vector<double>(), Numbers({0, 0, 1})) << dtype;
+    EXPECT_EQ(grad(hardtanh(x, -1, 0).sum(), x).to_vector<double>(), Numbers({0, 0, 0})) << dtype;
+    EXPECT_EQ(grad(leaky_relu(x, 0.5).sum(), x).to_vector<double>(), Numbers({0.5, 0.5, 1})) << dtype;
+  }
+  flush_denormals(false);
+}
+
+TEST(ExtremeValues, TheSlopeOfMatrixExpHasTheDigitsOfItsMatrix) {
+  const Tensor x = randn({2, 5, 5}), weights = randn({2, 5, 5}), wide = parameter(x.to(f64));
+  const Tensor expected = grad((matrix_exp(wide) * weights).sum(), wide).to(f32);
+  for (const double scale : {1.0, 65536.0, 1e8, 1e30}) {  // such as that of a GradScaler
+    const Tensor narrow = parameter(x.clone());
+    EXPECT_TRUE(allclose(grad((matrix_exp(narrow) * weights * scale).sum(), narrow) / scale, expected, 1e-4, 1e-4))
+        << scale;
+  }
+}
+
+TEST(ExtremeValues, DeterminantsBesideSingularOnesHaveTheSlopesTheyHaveAlone) {
+  const Tensor given = stack({ones({2, 2}), eye(2), full({2, 2}, NAN)}), x = parameter(given);
+  const Tensor slope = grad(det(x).sum(), x, {.create_graph = true}), second = grad(slope.narrow(0, 0, 2).sum(), x);
+  EXPECT_TRUE(allclose(slope.narrow(0, 0, 2), stack({tensor({1.f, -1.f, -1.f, 1.f}).view({2, 2}), eye(2)})));
+  const Tensor alone = parameter(eye(2));
+  EXPECT_TRUE(equal(second[1], grad(grad(det(alone), alone, {.create_graph = true}).sum(), alone)));
+}
+
+TEST(ExtremeValues, DistancesWhoseDigitsSumsInF64LoseHaveSlopes) {
+  const Tensor a = tensor({{0.f, 0.f}, {1e-12f, 0.f}, {1.f, 1.f}}), b = tensor({{1e-12f, 1e-12f}, {3.f, 4.f}});
+  const auto slopes = [](const Tensor& left, const Tensor& right) {
+    const Tensor x = parameter(left.clone()), y = parameter(right.clone());
+    return grad({cdist(x, y).sum()}, {x, y});
+  };
+  const auto found = slopes(a, b), expected = slopes(a.to(f64), b.to(f64));
+  for (const size_t i : {0, 1}) EXPECT_TRUE(allclose(found[i], expected[i].to(f32), 1e-5, 1e-5)) << i;
+  EXPECT_EQ(slopes(zeros({1, 1}), tensor({{1e-30f}, {1.f}}))[0].item<float>(), -2);
+}
+
+TEST(ExtremeValues, DistancesOfRowsNearToEachOtherHaveSlopesBesideFarOnes) {
+  const Tensor a = randn({5, 3}) * 1e-3, b = cat({randn({4, 3}) * 1e-3, randn({4, 3}) + 1e4});
+  const auto slopes = [](const Tensor& left, const Tensor& right) {
+    const Tensor x = parameter(left.clone()), y = parameter(right.clone());
+    const Tensor weights = arange(40).view({5, 8}).to(left.dtype());
+    return grad({(cdist(x, y) * weights).sum()}, {x, y});
+  };
+  const auto found = slopes(a, b), expected = slopes(a.to(f64), b.to(f64));
+  for (const size_t i : {0, 1}) EXPECT_TRUE(allclose(found[i], expected[i].to(f32), 1e-4, 1e-4)) << i;
+  const auto halves = slopes(a.to(bf16), b.to(bf16)), exact = slopes(a.to(bf16).to(f64), b.to(bf16).to(f64));
+  for (const size_t i : {0, 1}) EXPECT_TRUE(allclose(halves[i], exact[i].to(bf16), 1e-2, 0.2)) << i;
+}
+
+TEST(ExtremeValues, SingularVectorsOfTinyAndHugeMatricesHaveSlopes) {
+  const Tensor x = randn({4, 4}), weights = randn({4, 4});
+  const auto slope = [&](double scale) {
+    const Tensor a = parameter(x * scale);
+    const auto [u, s, vh] = svd(a);  // of powers of two: with the same signs
+    return grad((u * weights).sum() + (vh * weights).sum(), a) * scale;
+  };
+  for (const double scale : {0x1p-66, 0x1p66}) EXPECT_TRUE(allclose(slope(scale), slope(1), 1e-3, 1e-4)) << scale;
+}
+
+TEST(ExtremeValues, DistancesHaveSlopesWhereTheMeanOfRowsIsNotFinite) {
+  const Tensor rows = randn({3, 2}), others = randn({4, 2});
+  const auto slope = [](const Tensor& a, const Tensor& b) {
+    const Tensor leaf = parameter(b.clone());
+    return grad(cdist(a, leaf).sum(), leaf);
+  };
+  const Tensor infinite = cat({others, full({1, 2}, kInfinity)});
+  EXPECT_TRUE(allclose(slope(rows, infinite).narrow(0, 0, 4), slope(rows, others), 1e-5, 1e-5));
+  const Tensor huge = full({4, 2}, 3e38) - others * 1e37;  // their sum overflows
+  EXPECT_TRUE(allclose(slope(rows * -1e37 + 3e38, huge), slope(rows, others) * -1, 1e-3, 1e-4));
 }
 
 TEST(ExtremeValues, QuantilesBesideInfinity) {

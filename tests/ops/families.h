@@ -14,7 +14,7 @@
   X(sort) X(unique) X(scan) X(statistics) X(histogram) X(search) \
   X(resample) X(image) X(fractional_pool) X(conv_error) X(pool_error) \
   X(advanced_index) X(index_put) X(masked) X(scatter) X(strided_scatter) X(tile) X(split) X(pad_mode) X(einops) \
-  X(elementwise) X(special) X(division) X(activation) X(distance) X(blend) X(random) \
+  X(elementwise) X(special) X(division) X(activation) X(activation_backward) X(distance) X(blend) X(random) \
   X(embedding_bag) X(convention) X(option) X(member)
 // clang-format on
 

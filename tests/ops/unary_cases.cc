@@ -1,8 +1,6 @@
 // Cases of element-wise functions of one tensor.
 #include <cmath>
-#include <numbers>
 
-#include "tensor/adjoints/unary.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/unary.h"
@@ -110,24 +108,6 @@ void add_clip_cases(Cases& cases) {
       .compares(kNumbers);
 }
 
-void add_backward_cases(Cases& cases) {
-  std::vector<Sample> pairs, off_zero;
-  for (const Shape& shape : std::vector<Shape>{{3, 4}, {}, {0, 2}, {20}, {2, 3, 2}}) {
-    pairs.push_back({normal(shape), normal(shape)});
-    off_zero.push_back({normal(shape), normal(shape, {0})});
-  }
-  cases.add("relu backward", off_zero, CALL(adjoint::relu_backward(x[0], x[1])),
-            pointwise([](double g, double y) { return y > 0 ? g : 0; }));
-  cases.add(
-      "gelu backward", pairs, CALL(adjoint::gelu_backward(x[0], x[1], Gelu::exact)),
-      pointwise([](double g, double x) { return g * (reference::normal_cdf(x) + x * reference::normal_density(x)); }));
-  cases.add("gelu tanh backward", pairs, CALL(adjoint::gelu_backward(x[0], x[1], Gelu::tanh)),
-            pointwise([](double g, double x) {
-              const double c = std::sqrt(2 / std::numbers::pi), t = std::tanh(c * (x + 0.044715 * x * x * x));
-              return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * c * (1 + 3 * 0.044715 * x * x));
-            }));
-}
-
 /// Every function of one tensor refuses an absent one, and says which function it was.
 void add_undefined_errors(Cases& cases) {
   using Function = Tensor (*)(const Tensor&);
@@ -158,19 +138,6 @@ void add_errors(Cases& cases) {
   cases.error<DtypeError>(
       "clip of bool", [] { clip(ones({2}, boolean), std::nullopt, std::nullopt); },
       "clip([2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool first");
-  cases.error<ShapeError>(
-      "relu_backward shapes", [] { adjoint::relu_backward(ones({2}), ones({3})); },
-      "relu_backward([2] f32, [3] f32): shapes differ: [2] and [3]");
-  cases.error<DtypeError>(
-      "relu_backward of integers", [] { adjoint::relu_backward(ones({2}, i32), ones({2}, i32)); },
-      "relu_backward([2] i32, [2] i32): i32 is not accepted here; it takes floating dtypes; cast first, e.g. "
-      "x.to(f32)");
-  cases.error<ShapeError>(
-      "gelu_backward shapes",
-      [] {
-        adjoint::gelu_backward(ones({2, 1}), ones({2}), Gelu::exact);
-      },
-      "gelu_backward([2, 1] f32, [2] f32): shapes differ: [2, 1] and [2]");
 }
 
 }  // namespace
@@ -181,7 +148,6 @@ void add_unary_cases(Cases& cases) {
   add_transcendental_cases(cases);
   add_sigmoid_cases(cases);
   add_clip_cases(cases);
-  add_backward_cases(cases);
   add_errors(cases);
 }
 

@@ -13,9 +13,6 @@ namespace weft::batching {
 
 WEFT_BATCHING(LeakyRelu) = same_op;
 WEFT_BATCHING(GeluOp) = same_op;
-WEFT_BATCHING(GeluBackward) = same_op;
-WEFT_BATCHING(ReluBackward) = same_op;
-WEFT_BATCHING(SiluBackward) = same_op;
 WEFT_BATCHING(Clip) = same_op;
 WEFT_BATCHING(NanToNum) = same_op;
 

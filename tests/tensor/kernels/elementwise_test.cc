@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tensor/core/error.h"
+#include "tensor/ops/activation_backward.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/compare.h"
 #include "tensor/ops/unary.h"
@@ -184,11 +185,11 @@ TEST(Unary, Predicates) {
 TEST(Unary, FusedGradients) {
   check_all<2>({"relu_backward"}, kFloatingDtypes, kernel<op::ReluBackward>(),
                [](double g, double y) { return y <= 0 ? 0 : g; });
-  check_all<2>({"gelu_backward", -4, 4, 3, 8}, kFloatingDtypes, kernel(op::GeluBackward{false}),
+  check_all<2>({"gelu_backward", -4, 4, 3, 8}, kFloatingDtypes, kernel(op::GeluBackward{{}, false}),
                [](double g, double x) {
                  return g * (reference::normal_cdf(x) + (std::isinf(x) ? 0 : x * reference::normal_density(x)));
                });
-  check_all<2>({"gelu_backward tanh", -4, 4, 3, 16}, kFloatingDtypes, kernel(op::GeluBackward{true}),
+  check_all<2>({"gelu_backward tanh", -4, 4, 3, 16}, kFloatingDtypes, kernel(op::GeluBackward{{}, true}),
                [](double g, double x) {
                  const double k = std::sqrt(2 / M_PI), t = std::tanh(k * (x + 0.044715 * x * x * x));
                  return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * k * (1 + 3 * 0.044715 * x * x));

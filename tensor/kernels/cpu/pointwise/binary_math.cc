@@ -57,14 +57,6 @@ struct LogisticLossOf {
   }
 };
 
-struct SiluBackwardOf {
-  template <class V> V operator()(V g, V x) const {
-    using T = vmath::Lane<V>;
-    const V s = vmath::sigmoid(x);
-    return g * (s * (x * (T(1) - s) + T(1)));
-  }
-};
-
 struct HuberOf {
   double delta;
   template <class T> T operator()(T a, T b) const {
@@ -121,7 +113,6 @@ void op::Copysign::cpu(const Operand& a, const Operand& b, const Operand& out) c
 WEFT_BINARY_KERNEL(SquaredDifference, floating_pair(
                                           kCheapGrain, [](auto x, auto y) { return (x - y) * (x - y); }, a, b, out))
 WEFT_BINARY_KERNEL(LogisticLoss, floating_pair(kMathGrain, on_registers(LogisticLossOf{}), a, b, out))
-WEFT_BINARY_KERNEL(SiluBackward, floating_pair(kMathGrain, on_registers(SiluBackwardOf{}), a, b, out))
 WEFT_BINARY_KERNEL(Huber, floating_pair(kCheapGrain, HuberOf{delta}, a, b, out))
 WEFT_BINARY_KERNEL(
     Lerp, weight < 0.5

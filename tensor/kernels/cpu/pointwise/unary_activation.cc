@@ -3,6 +3,7 @@
 #include "tensor/kernels/cpu/base/vector_math.h"
 #include "tensor/kernels/cpu/pointwise/binary_loops.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
+#include "tensor/ops/activation_backward.h"
 #include "tensor/ops/unary.h"
 
 namespace weft::kernels::cpu {
@@ -73,11 +74,6 @@ void op::GeluBackward::cpu(const Operand& g, const Operand& x, const Operand& ou
     floating_pair(kMathGrain, on_registers(GeluTanh{}), g, x, out);
   else
     floating_pair(kMathGrain, on_registers(GeluErf{}), g, x, out);
-}
-
-void op::ReluBackward::cpu(const Operand& g, const Operand& y, const Operand& out) const {
-  floating_pair(
-      kCheapGrain, []<class T>(T d, T v) { return v <= T(0) ? T(0) : d; }, g, y, out);
 }
 
 }  // namespace weft

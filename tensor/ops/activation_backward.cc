@@ -1,4 +1,4 @@
-#include "tensor/ops/unary.h"
+#include "tensor/ops/activation_backward.h"
 
 namespace weft::op {
 
