@@ -121,9 +121,9 @@ class Tensor {
     return out;
   }
   int64_t numel() const { return body().view.numel(); }
-  /// The bytes of one element, and of all elements of this shape.
+  /// The bytes of one element, and of all elements of this shape. ShapeError if they (of an expanded tensor) overflow.
   int64_t element_size() const { return static_cast<int64_t>(size_of(dtype())); }
-  int64_t nbytes() const { return numel() * element_size(); }
+  int64_t nbytes() const { return checked_multiply(numel(), element_size()); }
   /// Whether the layout is row-major and has no mask.
   bool is_contiguous() const { return body().view.is_contiguous(); }
   bool shares_storage(const Tensor& other) const { return body().storage == other.body().storage; }

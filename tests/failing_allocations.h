@@ -26,7 +26,9 @@ class FailingAllocation {
     else
       left_here_ = nth_here_ = nth;
   }
-  ~FailingAllocation() { left_ = left_here_ = 0; }
+  /// All allocations on this thread while when(), which asks for no memory, is true.
+  explicit FailingAllocation(bool (*when)()) { when_ = when; }
+  ~FailingAllocation() { left_ = left_here_ = 0, when_ = nullptr; }
   FailingAllocation(const FailingAllocation&) = delete;
   FailingAllocation& operator=(const FailingAllocation&) = delete;
   /// Whether it came to that.
@@ -35,6 +37,7 @@ class FailingAllocation {
   static int64_t made() { return nth_here_ - left_here_; }
   /// Called by each allocation: whether it fails.
   static bool fails_now() {
+    if (when_ != nullptr && when_()) return true;
     if (left_here_ > 0) {
       const bool fails = left_here_ == 1;
       if (!fails || !lasts_) --left_here_;
@@ -46,6 +49,7 @@ class FailingAllocation {
  private:
   static inline thread_local int64_t left_here_ = 0, nth_here_ = 0;
   static inline thread_local bool lasts_ = false;
+  static inline thread_local bool (*when_)() = nullptr;
   static inline std::atomic<int64_t> left_ = 0;
 };
 

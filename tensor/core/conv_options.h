@@ -47,17 +47,17 @@ struct Size3 {
 };
 
 /// The algorithm of a convolution.
-/// `direct` sums the products of each window. f64, bf16 and f16 always use it.
-/// `fastest` selects an algorithm by the sizes alone. For f32, stride 1, and at least 32 input and output channels,
-/// this can be Winograd's minimal filtering F(4 x 4, 3 x 3), applied to parts of at most 3 x 3 taps. Its rounding
-/// differs from `direct`. For 3 x 3 windows, the root mean square error of a result is about 1.8 times that of `direct`
-/// (relative to the root mean square of the results: 8e-7 at 64 channels, 2e-6 at 512; after 16 layers with relu, 1.0
-/// to 1.5 times). The error of a result is at most (n + 32) 2^-24 n c max|x| max|weight|. n is the number of channels
-/// times the number of parts (1 for 3 x 3, 4 for 5 x 5, 3 for 3 x 3 x 3); c is 563 for 3 x 3 windows, 24 for 1-d
-/// windows (parts of 3 taps) and 9 for `direct`. The error of an element of the weight's gradient is at most
-/// (t + 32) 2^-24 t c max|x| max|gradient| for t tiles; c is 802 for tiles of 4 x 4 results, and 28.4 for 1-d windows,
-/// whose tiles have 4 results. If a result is not finite, all results are computed by `direct`, so that NaN and
-/// infinity appear in the same elements.
+/// `direct` sums the products of each window. f64 always uses it, and so does bf16 where the CPU multiplies bf16.
+/// `fastest` selects an algorithm by the sizes alone. For f32 (in which 16 bits are computed elsewhere), stride 1, and
+/// at least 32 input and output channels, this can be Winograd's minimal filtering F(4 x 4, 3 x 3), applied to parts of
+/// at most 3 x 3 taps. Its rounding differs from `direct`. For 3 x 3 windows, the root mean square error of a result is
+/// about 1.8 times that of `direct` (relative to the root mean square of the results: 8e-7 at 64 channels, 2e-6 at 512;
+/// after 16 layers with relu, 1.0 to 1.5 times). The error of a result is at most (n + 32) 2^-24 n c max|x|
+/// max|weight|. n is the number of channels times the number of parts (1 for 3 x 3, 4 for 5 x 5, 3 for 3 x 3 x 3); c is
+/// 563 for 3 x 3 windows, 24 for 1-d windows (parts of 3 taps) and 9 for `direct`. The error of an element of the
+/// weight's gradient is at most (t + 32) 2^-24 t c max|x| max|gradient| for t tiles; c is 802 for tiles of 4 x 4
+/// results, and 28.4 for 1-d windows, whose tiles have 4 results. If a result is not finite, all results are computed
+/// by `direct`, so that NaN and infinity appear in the same elements.
 enum class Convolution : uint8_t { fastest, direct };
 
 /// The padding that keeps the size of every axis, for convolutions of stride 1. If the total padding of an axis is odd,

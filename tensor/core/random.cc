@@ -1,5 +1,7 @@
 #include "tensor/core/random.h"
 
+#include <pthread.h>
+
 #include <mutex>
 #include <utility>
 
@@ -11,6 +13,10 @@ namespace {
 // One for all generators: it is held for a few instructions.
 constinit std::mutex mutex;
 constinit thread_local RandomScope* scope = nullptr;
+
+// A child of fork() would wait for a thread of its parent that was drawing.
+[[maybe_unused]] const int watches_forks =
+    ::pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
 }  // namespace
 
 Generator& default_generator() {

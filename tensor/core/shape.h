@@ -28,8 +28,8 @@ class IntList {
     for (int64_t& v : out) v = value;
     return out;
   }
-  /// Iterators over integers. (Two string literals in braces are iterators as well, over characters.)
-  template <std::input_iterator It>
+  /// Iterators over integers, which are read twice. (Two string literals in braces are iterators over characters.)
+  template <std::forward_iterator It>
     requires(!std::same_as<std::iter_value_t<It>, char>)
   IntList(It first, It last) {
     resize(static_cast<size_t>(std::distance(first, last)));

@@ -185,9 +185,10 @@ int64_t View::linear_index(const IntList& index) const {
 }
 
 int64_t View::linear_index_checked(const IntList& index) const {
-  if (!is_valid(index)) throw IndexError(text("index ", index, " lies in the padding of ", shape_));
+  const bool valid = is_valid(index);  // throws where the rank differs
   for (size_t i = 0; i < shape_.size(); ++i)
     if (index[i] < 0 || index[i] >= shape_[i]) throw IndexError(text("index ", index, " is out of range for ", shape_));
+  if (!valid) throw IndexError(text("index ", index, " lies in the padding of ", shape_));
   return linear_index(index);
 }
 

@@ -122,8 +122,9 @@ Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options,
   if (!(tau > 0)) throw Error(text("tau = ", tau, " must be positive"));
   // -log of an exponential number, which is kept above 0. Not drawn in bf16 and f16: their steps are too large.
   const Tensor u = rand(logits.shape(), generator, logits.dtype() == f64 ? f64 : f32, logits.device());
+  const DType dtype = is_floating(logits.dtype()) ? logits.dtype() : f32;
   const Tensor noise = -log(clip(-log1p(-u), 0x1p-25, std::nullopt));
-  const Tensor soft = softmax((logits + cast(noise, logits.dtype())) / tau, axis);
+  const Tensor soft = softmax((logits + cast(noise, dtype)) / tau, axis);
   if (!hard) return soft;
   const Tensor chosen = one_hot(argmax(soft.detach(), axis), soft.size(axis));
   const Tensor rows = soft.rank() == 0 ? chosen.reshape({}) : movedim(chosen, -1, axis);

@@ -1,5 +1,7 @@
 #include "tensor/functions/advanced_index.h"
 
+#include <algorithm>
+
 #include "tensor/adjoints/index.h"
 #include "tensor/adjoints/index_put.h"
 #include "tensor/core/axis_lists.h"
@@ -90,12 +92,14 @@ class Parser {
   void take_tensor(const Tensor& index) {
     if (index.dtype() != boolean) {
       op::check_index_dtype(index.dtype());
-      if (index.rank() == 0 && reads_ && index.device().kind == DeviceKind::vmap) {
+      const bool is_sample = index.rank() == 0 && index.device().kind == DeviceKind::vmap;
+      if (is_sample && reads_) {
         const Tensor row =
             dispatch::apply_list(op::FlatIndex{{out_.view.size(axis_)}}, std::vector{reshape(index, {1})});
         out_.view = squeeze(index_select(out_.view, axis_, row), axis_);
         return;
       }
+      if (is_sample) return out_.tensors.push_back({axis_++, index});
       if (index.rank() == 0) {
         out_.view = select(out_.view, axis_, index.item<int64_t>());
         return;
@@ -127,6 +131,15 @@ struct Rows {
   Shape shape;
   bool unique = false;
 };
+
+/// Samples of vmap without axes write by index as if they were numbers: DeviceError where they stand beside index
+/// tensors with axes, to whose axes those of the result would move.
+void check_samples(const std::vector<Tensor>& indices) {
+  const auto has_axes = [](const Tensor& index) { return index.rank() > 0; };
+  if (std::none_of(indices.begin(), indices.end(), has_axes)) return;
+  for (const Tensor& index : indices)
+    if (!has_axes(index)) (void)index.item<int64_t>();
+}
 
 /// The indexed axes next to each other: where they stand, or in front.
 void bring_together(Rows& rows, const IntList& axes) {
@@ -162,6 +175,7 @@ Rows rows_of(const Parsed& parsed) {
       indices.push_back(gatherer.is_mask() ? select(positions, 1, i) : gatherer.tensor);
     }
   }
+  check_samples(indices);
   for (const Tensor& index : indices) rows.shape = broadcast_shapes(rows.shape, index.shape());
   for (Tensor& index : indices) index = broadcast(index, rows.shape);
   bring_together(rows, axes);
@@ -267,7 +281,8 @@ Tensor& Tensor::assign(const Tensor& values) { return copy_(detail::without_lead
 Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
   ErrorFrame frame("index", x);
   const Parsed parsed = Parser(x, indices, true).result();
-  if (parsed.tensors.empty()) return parsed.view;
+  // What selects everything is a view too, not x: requires_grad_() of it is none of x.
+  if (parsed.tensors.empty()) return parsed.view.is_same(x) ? broadcast(x, x.shape()) : parsed.view;
   if (is_one_mask(parsed) && parsed.tensors[0].axes() == parsed.view.rank())
     return masked_select(parsed.view, parsed.tensors[0].tensor);
   const Rows rows = rows_of(parsed);

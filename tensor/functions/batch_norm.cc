@@ -2,7 +2,7 @@
 
 #include "tensor/adjoints/batch_norm.h"
 #include "tensor/adjoints/norm_operands.h"
-#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/unary.h"
 #include "tensor/ops/batch_norm.h"
@@ -68,8 +68,15 @@ std::array<Tensor, 3> adjoint::batch_norm_backward(const Tensor& g, const Tensor
 void adjoint::update_running(Tensor running_mean, Tensor running_var, const Tensor& mean, const Tensor& var,
                              int64_t count, double momentum) {
   const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
-  if (running_mean.defined()) running_mean.mul_(1 - momentum).add_(mean * momentum);
-  if (running_var.defined()) running_var.mul_(1 - momentum).add_(var * (momentum * unbiased));
+  const auto part = [](const Tensor& running, const Tensor& of_batch, double factor) {
+    if (!running.defined()) return Tensor();
+    (void)dispatch::check_writable(running, "the update of running statistics", false);
+    return dispatch::on_device_of(running, of_batch * factor);
+  };
+  // All that may throw comes before anything is written.
+  const Tensor to_mean = part(running_mean, mean, momentum), to_var = part(running_var, var, momentum * unbiased);
+  if (running_mean.defined()) running_mean.mul_(1 - momentum).add_(to_mean);
+  if (running_var.defined()) running_var.mul_(1 - momentum).add_(to_var);
 }
 
 }  // namespace weft

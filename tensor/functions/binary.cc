@@ -73,12 +73,13 @@ template <class Op> Tensor number_beside(const Tensor& x, const Scalar& value) {
   return full({}, value, is_half_precision(dtype) && x.rank() > 0 ? f32 : dtype, x.device());
 }
 
-/// -value, to be added to `x`; the smallest integer wraps like all integer arithmetic.
+/// -value, to be added to `x`. Of a floating x it is exact: -0 - 0 is -0, and the smallest integer has an opposite.
+/// Beside integers that one wraps like all integer arithmetic.
 Scalar negated(const Tensor& x, const Scalar& value) {
   if (are_bool(x, value))
     throw DtypeError("bool is not accepted here; it takes integers or floating dtypes; cast bool first");
   check_range(x, value);
-  if (value.is_floating() || value.exceeds_i64()) return -value.to_double();
+  if (value.is_floating() || is_floating(x.dtype())) return -value.to_double();
   return static_cast<int64_t>(0 - static_cast<uint64_t>(value.to_int()));
 }
 

@@ -1,6 +1,7 @@
 #include "tensor/functions/conv.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "tensor/adjoints/conv.h"
@@ -8,6 +9,7 @@
 #include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply_into.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/pad_mode.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/conv.h"
@@ -44,7 +46,8 @@ Tensor transposed(const char* name, const Tensor& x, const Tensor& weight, const
                   const ConvTransposeOptionsOf<Sizes>& o) {
   ErrorFrame frame(name, x, weight, bias);
   const ConvOptions options = ConvOptionsOf<Sizes>{o.stride, o.padding, o.dilation, o.groups, o.algorithm};
-  return for_batch(x, Sizes::kAxes, [&](const Tensor& batch) {
+  const DType dtype = dispatch::promoted(std::array{x, weight, bias});
+  return for_batch(cast(x, dtype), Sizes::kAxes, [&](const Tensor& batch) {
     const Shape shape = transposed_conv_shape(batch.shape(), weight.shape(), options, Size3::of(o.output_padding, 0));
     check_conv_bias(operand(bias), shape[1]);
     // A dilation leaves room for an output_padding of whole strides: what further inputs, of zeros, would give.
@@ -54,9 +57,11 @@ Tensor transposed(const char* name, const Tensor& x, const Tensor& weight, const
       zeros[static_cast<size_t>(i + 2)].second = o.output_padding[i] / o.stride[i];
       longer |= o.output_padding[i] >= o.stride[i];
     }
-    Tensor y = dispatch::apply(op::ConvBackwardData{options, shape}, longer ? pad(batch, zeros) : batch, weight);
+    Tensor y =
+        dispatch::apply(op::ConvBackwardData{options, shape}, longer ? pad(batch, zeros) : batch, cast(weight, dtype));
     if (!bias.defined()) return y;
-    return std::move(y) + reshape(bias, internal::shape_along(0, Sizes::kAxes + 1, shape[1]));
+    const Tensor own = cast(bias, y.dtype());  // under Autocast that of the scope
+    return std::move(y) + reshape(own, internal::shape_along(0, Sizes::kAxes + 1, shape[1]));
   });
 }
 
@@ -93,8 +98,9 @@ std::pair<Tensor, ConvOptionsOf<Sizes>> detail::padded(const Tensor& x, const Te
   const bool zeros = options.padding_mode == PadMode::constant;
   check_padding(options.padding, options.stride);
   constexpr int64_t kAxes = Sizes::kAxes;
-  // The convolution says what is wrong with x and the weight.
-  const bool fits = x.defined() && weight.defined() && x.rank() > kAxes && weight.rank() == kAxes + 2;
+  // The convolution says what is wrong with x, the weight and the padding.
+  bool fits = x.defined() && weight.defined() && x.rank() > kAxes && weight.rank() == kAxes + 2;
+  for (int64_t i = 0; i < kAxes; ++i) fits = fits && options.padding[i] >= 0;
   ConvOptionsOf<Sizes> plain = options;
   if ((zeros && !options.padding.is_same) || !fits) {
     if (!fits && options.padding.is_same) plain.padding = 0;

@@ -1,5 +1,6 @@
 #include "tensor/functions/conv_scaled.h"
 
+#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -8,6 +9,7 @@
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/conv.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/conv.h"
@@ -22,12 +24,17 @@ bool wants_gradient(std::initializer_list<const Tensor*> inputs) {
   return false;
 }
 
+/// With the checks of the fused op, and as in it all inputs in one dtype.
 Tensor composed(const Tensor& x, const Tensor& weight, const ConvScaling& s, const Conv2dOptions& options) {
-  const auto of_filters = [](const Tensor& values) { return reshape(values, {values.numel(), 1, 1}); };
-  Tensor y = conv2d(x, weight, {}, options);
+  (void)op::ConvScaled{options, s.relu}.infer(required_operand(x), required_operand(weight), operand(s.scale),
+                                              operand(s.shift), operand(s.residual), {});
+  const DType dtype = dispatch::promoted(std::array{x, weight, s.scale, s.shift, s.residual});
+  Tensor y = conv2d(cast(x, dtype), cast(weight, dtype), {}, options);
+  const DType own = y.dtype();  // under Autocast that of the scope
+  const auto of_filters = [&](const Tensor& values) { return cast(reshape(values, {values.numel(), 1, 1}), own); };
   if (s.scale.defined()) y = std::move(y) * of_filters(s.scale);
   if (s.shift.defined()) y = std::move(y) + of_filters(s.shift);
-  if (s.residual.defined()) y = std::move(y) + s.residual;
+  if (s.residual.defined()) y = std::move(y) + cast(s.residual, own);
   return s.relu ? relu(std::move(y)) : y;
 }
 
@@ -38,7 +45,7 @@ constexpr int64_t kMostPacked = int64_t{512} << 20;
 }  // namespace
 
 /// Of which weight, and what.
-struct PrepackedConvWeight::State {
+struct PrepackedConvWeight::State final : SharedObject {
   std::mutex mutex;
   IntrusivePtr<Storage> source;  // alive, so that no other memory can take its place
   View view;
@@ -54,14 +61,14 @@ struct PrepackedConvWeight::State {
   static int64_t bytes_of(int64_t elements) { return elements * static_cast<int64_t>(sizeof(float)); }
 };
 
-PrepackedConvWeight::PrepackedConvWeight() : state_(std::make_shared<State>()) {}
+PrepackedConvWeight::PrepackedConvWeight() : state_(IntrusivePtr<SharedObject>::adopt(new State)) {}
 
 PrepackedConvWeight::Packed PrepackedConvWeight::get(const Tensor& weight, const Shape& x,
                                                      const Conv2dOptions& options) const {
   if (!weight.device().is_cpu() || dispatch::may_change_unseen(weight)) return {};
   const auto op = op::ConvPrepack::for_images(options, x, operand(weight));
   if (op.elements == 0) return {};
-  State& s = *state_;
+  State& s = static_cast<State&>(*state_);
   const std::lock_guard lock(s.mutex);
   const internal::TensorBody& body = internal::body(weight);
   const uint64_t version = body.storage->version();  // before the values are read: a write after this is seen
@@ -75,22 +82,24 @@ PrepackedConvWeight::Packed PrepackedConvWeight::get(const Tensor& weight, const
     return {};
   }
   try {
-    s.packed = {dispatch::apply(op, weight.detach()), op.layout};
+    const Tensor value = dispatch::apply(op, weight.detach());
+    s.view = body.view;  // the last that may throw
+    s.packed = {value, op.layout};
   } catch (...) {
     all_packed -= bytes;  // nothing was prepacked
     throw;
   }
-  s.source = body.storage, s.view = body.view, s.version = version, s.groups = options.groups;
+  s.source = body.storage, s.version = version, s.groups = options.groups;
   return s.packed;
 }
 
 Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& s, const Conv2dOptions& options,
                      const PrepackedConvWeight* prepacked) {
   ErrorFrame frame("conv2d_scaled", x, weight);
-  if (wants_gradient({&x, &weight, &s.scale, &s.shift, &s.residual})) return composed(x, weight, s, options);
+  const auto [in, plain] = detail::padded(x, weight, options);
+  if (wants_gradient({&x, &weight, &s.scale, &s.shift, &s.residual})) return composed(in, weight, s, plain);
   const bool packs =
       prepacked != nullptr && x.device().is_cpu() && x.dtype() == weight.dtype() && internal::modes().autocast == f32;
-  const auto [in, plain] = detail::padded(x, weight, options);
   const PrepackedConvWeight::Packed of_weight =
       packs ? prepacked->get(weight, in.shape(), plain) : PrepackedConvWeight::Packed();
   return dispatch::apply(op::ConvScaled{plain, s.relu, of_weight.layout}, in, weight, s.scale, s.shift, s.residual,

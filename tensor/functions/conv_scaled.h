@@ -2,8 +2,6 @@
 // mode), a residual addition, and relu. The Winograd kernel applies them before it writes its results to memory.
 #pragma once
 
-#include <memory>
-
 #include "tensor/core/conv_options.h"
 #include "tensor/tensor.h"
 
@@ -35,7 +33,7 @@ class PrepackedConvWeight {
 
  private:
   struct State;
-  std::shared_ptr<State> state_;
+  IntrusivePtr<SharedObject> state_;  // a State
 };
 
 /// relu(conv2d(x, weight, options) * scale + shift + residual), with relu only if scaling.relu. x (N, C, H, W) and

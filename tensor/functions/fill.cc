@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tensor/dispatch/in_place.h"
+#include "tensor/dispatch/observer.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 #include "tensor/ops/fill.h"
@@ -31,6 +32,7 @@ int64_t arange_count(const Scalar& start, const Scalar& end, const Scalar& step)
     if (!(span < 9.0e15)) throw ShapeError(text("from ", start.to_double(), " to ", end.to_double(), " is too long"));
     return span > 0 ? static_cast<int64_t>(span) : 0;
   }
+  for (const Scalar& value : {start, end, step}) check_fits(value, i64);  // an unsigned 0 - 1 is no -1
   __extension__ using Wide = __int128;
   const Wide by = step.to_int(), span = Wide{end.to_int()} - start.to_int();
   if (by == 0 || span == 0 || (span < 0) != (by < 0)) return 0;

@@ -73,7 +73,7 @@ Tensor fold(const Tensor& columns, const Size2& size, const FoldOptions& o) {
   const int64_t taps = checked_multiply(o.kernel_size.height, o.kernel_size.width);
   if (columns.size(-2) % taps != 0)
     throw ShapeError(text(columns.size(-2), " rows are no multiple of the ", taps, " elements of a window"));
-  if (columns.size(-1) != count.height * count.width)
+  if (columns.size(-1) != checked_multiply(count.height, count.width))
     throw ShapeError(text("an image of ", size.height, " x ", size.width, " has ", count.height, " x ", count.width,
                           " windows, not ", columns.size(-1)));
   return adjoint::for_batch(columns, 1, [&](const Tensor& batch) {

@@ -104,8 +104,8 @@ Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
   ErrorFrame frame("histc", x);
   dispatch::check_accepted(x.dtype(), kFloating);
   check_bins(bins);
-  const bool all = min == 0 && max == 0;
-  if (!all) check_range(min, max);
+  check_range(min, max);
+  const bool all = min == max;
   // In 16 bits there are too few values between the ends of a bin.
   Tensor values = cast(reshape(detach(x), {x.numel()}), is_half_precision(x.dtype()) ? f32 : x.dtype());
   auto [low, high] = all ? whole_range(values) : std::pair(number_like(min, x), number_like(max, x));

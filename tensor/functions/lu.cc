@@ -24,6 +24,16 @@ Tensor identity_like(const Tensor& a) {
   return broadcast(eye(a.size(-1), std::nullopt, a.dtype(), a.device()), a.shape());
 }
 
+/// solve() for right sides that are matrices.
+Tensor solved(const Tensor& a, const Tensor& b) {
+  const DType dtype = promote(a.dtype(), b.dtype());
+  const Tensor matrices = cast(a, dtype);
+  const Shape batch = adjoint::common_batch(a, b);
+  const auto [lu, pivots] = factors_of(matrices);  // once per matrix, however many right sides share it
+  return adjoint::lu_solve(adjoint::with_batch(matrices, batch), adjoint::with_batch(lu, batch),
+                           adjoint::with_batch(pivots, batch, 1), adjoint::with_batch(cast(b, dtype), batch), false);
+}
+
 }  // namespace
 
 Tensor adjoint::lu_solve(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed) {
@@ -42,14 +52,8 @@ Tensor solve(const Tensor& a, const Tensor& b, bool left) {
   if (!fits)
     throw ShapeError(
         text("the right side must have ", a.size(-1), left ? " rows" : " columns", ", its shape is ", b.shape()));
-  if (vectors) return squeeze(solve(a, unsqueeze(b, -1)), -1);
-  if (!left) return transpose(solve(transpose(a, -2, -1), transpose(b, -2, -1)), -2, -1);
-  const DType dtype = promote(a.dtype(), b.dtype());
-  const Tensor matrices = cast(a, dtype);
-  const Shape batch = adjoint::common_batch(a, b);
-  const auto [lu, pivots] = factors_of(matrices);  // once per matrix, however many right sides share it
-  return adjoint::lu_solve(adjoint::with_batch(matrices, batch), adjoint::with_batch(lu, batch),
-                           adjoint::with_batch(pivots, batch, 1), adjoint::with_batch(cast(b, dtype), batch), false);
+  if (vectors) return squeeze(solved(a, unsqueeze(b, -1)), -1);
+  return left ? solved(a, b) : transpose(solved(transpose(a, -2, -1), transpose(b, -2, -1)), -2, -1);
 }
 
 Tensor inv(const Tensor& a) {

@@ -20,8 +20,11 @@ int64_t checked_size(int64_t windows, int64_t kernel, int64_t stride, int64_t pa
   if (padding < 0) throw Error(text("padding ", padding, " must be 0 or more"));
   const int64_t size =
       checked_add(checked_add(checked_multiply(windows - 1, stride), kernel), -checked_multiply(2, padding));
-  if (wanted && (*wanted <= size - stride || *wanted >= checked_add(size, stride)))
-    throw ShapeError(text("size ", *wanted, " must lie between ", size - stride + 1, " and ", size + stride - 1));
+  if (wanted) {
+    const int64_t least = checked_add(size, 1 - stride), most = checked_add(size, stride - 1);
+    if (*wanted < least || *wanted > most)
+      throw ShapeError(text("size ", *wanted, " must lie between ", least, " and ", most));
+  }
   if (wanted.value_or(size) < 1) throw ShapeError(text("padding ", padding, " leaves nothing of the result"));
   return wanted.value_or(size);
 }
@@ -31,6 +34,7 @@ Tensor unpool(const char* name, const Tensor& x, const Tensor& indices, const Po
               const Shape& size) {
   ErrorFrame frame(name, x, indices);
   constexpr int64_t axes = Sizes::kAxes;
+  dispatch::check_accepted(x.dtype(), kFloating);
   if (o.dilation != Sizes(1)) throw Error("windows with a dilation cannot be undone");
   if (x.rank() != axes + 1 && x.rank() != axes + 2)
     throw ShapeError(

@@ -1,6 +1,7 @@
 #include "tensor/functions/pad_mode.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/fill.h"
@@ -40,7 +41,7 @@ Tensor cut(const Tensor& x, const std::vector<Padding>& widths) {
 }
 
 Tensor with_constant(const Tensor& x, const std::vector<Padding>& widths, const Scalar& value) {
-  if (value == Scalar(0) || (value.is_floating() && value.to_double() == 0)) return pad(x, widths);
+  if (value.to_double() == 0 && !std::signbit(value.to_double())) return pad(x, widths);
   check_fits(value, x.dtype());
   Shape shape = x.shape();
   for (size_t i = 0; i < widths.size(); ++i)

@@ -62,8 +62,8 @@ Tensor var(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) 
 
 Tensor stddev(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
   ErrorFrame frame("std", x);
-  // Gradients of 16 bits are computed in f32.
-  if (is_half_precision(x.dtype()) && dispatch::may_need_gradient(x))
+  // Gradients of 16 bits are computed in f32. (Under Autocast all of it is, and the result stays f32.)
+  if (is_half_precision(x.dtype()) && internal::modes().autocast == f32 && dispatch::may_need_gradient(x))
     return cast(stddev(cast(x, f32), axes, correction, keep), x.dtype());
   return dispatch::apply(op::Var{axes.normalized(x.rank()), static_cast<double>(correction), keep.value, true}, x);
 }

@@ -38,11 +38,14 @@ int64_t axis_of(const Tensor& x, int64_t axis) {
   return normalize_axis(axis, x.rank());
 }
 
-/// The sums of adjacent elements along `axis`. DtypeError for bool, whose sums are not numbers.
+/// The sums of adjacent elements along `axis`; those of integers in i64, as narrower ones may not hold them. DtypeError
+/// for bool, whose sums are not numbers.
 Tensor pairs(const Tensor& y, int64_t axis) {
   dispatch::check_accepted(y.dtype(), kNumbers);
-  return slice(y, axis, 1) + slice(y, axis, 0, -1);
+  const Tensor wide = is_floating(y.dtype()) ? y : cast(y, i64);
+  return slice(wide, axis, 1) + slice(wide, axis, 0, -1);
 }
+Tensor widened(const Tensor& x) { return x.dtype() == f64 ? x : cast(x, f32); }
 /// Half the distance of adjacent elements of x, which has y's axes or is 1-D along `axis`.
 Tensor half_widths(const Tensor& y, const Tensor& x, int64_t axis) {
   if (x.rank() != 1) return diff(x, 1, axis) * 0.5;
@@ -100,7 +103,7 @@ Tensor trapezoid(const Tensor& y, double dx, int64_t axis) {
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t axis) {
   ErrorFrame frame("trapezoid", y, x);
   const int64_t a = axis_of(y, axis);
-  if (is_half_precision(y.dtype())) return cast(trapezoid(cast(y, f32), cast(x, f32), a), y.dtype());
+  if (is_half_precision(y.dtype())) return cast(trapezoid(cast(y, f32), widened(x), a), promote(y.dtype(), x.dtype()));
   return sum(pairs(y, a) * half_widths(y, x, a), a);
 }
 Tensor cumulative_trapezoid(const Tensor& y, double dx, int64_t axis) {
@@ -112,7 +115,8 @@ Tensor cumulative_trapezoid(const Tensor& y, double dx, int64_t axis) {
 Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t axis) {
   ErrorFrame frame("cumulative_trapezoid", y, x);
   const int64_t a = axis_of(y, axis);
-  if (is_half_precision(y.dtype())) return cast(cumulative_trapezoid(cast(y, f32), cast(x, f32), a), y.dtype());
+  if (is_half_precision(y.dtype()))
+    return cast(cumulative_trapezoid(cast(y, f32), widened(x), a), promote(y.dtype(), x.dtype()));
   return cumsum(pairs(y, a) * half_widths(y, x, a), a);
 }
 

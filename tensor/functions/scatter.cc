@@ -70,7 +70,7 @@ Scalar neutral(std::string_view reduce, DType dtype) {
 /// x's shape with size 1 there.
 struct Unexpanded {
   Unexpanded(const Tensor& expanded, int64_t axis, const Tensor& x) : index(expanded), shape(x.shape()) {
-    if (expanded.layout().has_mask()) return;
+    if (expanded.layout().has_mask() || expanded.rank() != x.rank()) return;  // ranks are checked by the op
     for (int64_t i = 0; i < x.rank(); ++i) {
       const int64_t size = expanded.size(i);
       if (i == axis || size == 1 || size != x.size(i) || expanded.layout().strides()[static_cast<size_t>(i)] != 0)
@@ -83,10 +83,11 @@ struct Unexpanded {
   Shape shape;
 };
 
-/// `first`, and how often `index` names each element of `shape`.
-Tensor counts_of(const Tensor& index, int64_t axis, const Shape& shape, int64_t first) {
-  return dispatch::apply(op::ScatterSum{axis}, full(shape, first, f32, index.device()), index,
-                         spread(1, ones({}, f32, index.device()), index));
+/// `first`, and how often `index` names each element of `shape`: in the dtype of the sums, which may be more than f32
+/// counts.
+Tensor counts_of(const Tensor& index, int64_t axis, const Shape& shape, int64_t first, DType dtype) {
+  const Tensor start = full(shape, first, dtype, index.device());
+  return dispatch::apply(op::ScatterSum{axis}, start, index, spread(1, start, index));
 }
 
 /// x, with what changes nothing in the reduction at the positions that the index names.
@@ -121,8 +122,8 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
     return cast(reduced(cast(x, f32), axis, index, cast(src, f32), reduce, include_self), x.dtype());
   const Tensor sums = dispatch::apply(op::ScatterSum{a}, start, index, values);
   if (!is_mean) return sums;
-  const Tensor counts = counts_of(listed.index, a, listed.shape, include_self ? 1 : 0);
-  return div(sums, cast(maximum(counts, ones({}, f32, x.device())), x.dtype()));
+  const Tensor counts = counts_of(listed.index, a, listed.shape, include_self ? 1 : 0, x.dtype());
+  return div(sums, maximum(counts, ones({}, x.dtype(), x.device())));
 }
 
 }  // namespace

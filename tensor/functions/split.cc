@@ -21,7 +21,7 @@ std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis) {
     const int64_t begin = i * size;
     pieces.push_back(dispatch::apply(op::Slice{a, begin, begin + std::min(size, whole - begin), 1}, x));
   }
-  if (pieces.empty()) pieces.push_back(x);
+  if (pieces.empty()) pieces.push_back(slice(x, a));
   return pieces;
 }
 

@@ -21,6 +21,11 @@ int64_t product(const Shape& shape, int64_t begin, int64_t end) {
   return out;
 }
 
+/// How many axes a tensor on x's device may have: samples of vmap leave one to each batch that they are in.
+int64_t most_axes(const Tensor& x) {
+  return kMaxAxes - (x.device().kind == DeviceKind::vmap ? x.device().index + 1 : 0);
+}
+
 /// One axis of a tensor that has as many as there may be: those before it as one, and those from it on.
 Tensor repeated_axis(const Tensor& x, int64_t axis, int64_t count) {
   const int64_t before = product(x.shape(), 0, axis), rest = product(x.shape(), axis, x.rank());
@@ -32,6 +37,7 @@ Tensor repeated_axis(const Tensor& x, int64_t axis, int64_t count) {
 /// Each axis of size n as (counts, n), and then as one.
 Tensor repeated(const Tensor& x, const IntList& counts) {
   Tensor out = x;
+  const int64_t most = most_axes(x);
   while (out.rank() < counts.rank()) out = unsqueeze(out, 0);
   // As many axes in one copy as a tensor may have: `wide` with an axis more for each that repeats, `whole` without.
   Shape wide = out.shape(), whole = out.shape();
@@ -43,9 +49,9 @@ Tensor repeated(const Tensor& x, const IntList& counts) {
     const auto at = static_cast<size_t>(i);
     if (counts[at] < 0) throw ShapeError(text("count ", counts[at], " in ", counts, " is negative"));
     if (counts[at] == 1) continue;
-    if (out.rank() == kMaxAxes) copy();
+    if (out.rank() >= most) copy();
     whole[at] = checked_multiply(whole[at], counts[at]);
-    if (out.rank() < kMaxAxes) {
+    if (out.rank() < most) {
       out = unsqueeze(out, i);
       wide.insert(at, counts[at]);
     } else {
@@ -119,7 +125,7 @@ Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> 
   if (!axis) return repeat_interleave(reshape(x, {-1}), count, 0);
   const int64_t a = normalize_axis_or_scalar(*axis, x.rank());
   if (x.rank() == 0) return repeat_interleave(reshape(x, {1}), count, 0);
-  if (x.rank() == kMaxAxes) {  // no room for one more
+  if (x.rank() >= most_axes(x)) {  // no room for one more
     const Tensor rows = arange(checked_multiply(x.size(a), count), i64, x.device());
     return index_select(x, a, floor_divide(rows, std::max<int64_t>(count, 1)));
   }
@@ -171,7 +177,7 @@ Tensor rot90(const Tensor& x, int64_t turns, int64_t axis0, int64_t axis1) {
   const int64_t a = normalize_axis(axis0, x.rank()), b = normalize_axis(axis1, x.rank());
   if (a == b) throw IndexError(text("the two axes must differ, both are ", a));
   switch (((turns % 4) + 4) % 4) {
-    case 0: return x;
+    case 0: return broadcast(x, x.shape());  // a view too, not x
     case 1: return transpose(flip(x, {b}), a, b);
     case 2: return flip(x, {a, b});
     default: return flip(transpose(x, a, b), {b});

@@ -16,6 +16,7 @@ Tensor cholesky(const Tensor& a, bool upper) {
 
 Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper) {
   ErrorFrame frame("cholesky_solve", b, l);
+  adjoint::check_square(l);
   const Tensor other = transpose(l, -2, -1);
   const Tensor& lower = upper ? other : l;
   const Tensor half = solve_triangular(lower, b, {.upper = false});
@@ -31,11 +32,13 @@ Tensor cholesky_inverse(const Tensor& l, bool upper) {
 Tensor solve_triangular(const Tensor& a, const Tensor& b, const TriangularOptions& options) {
   ErrorFrame frame("solve_triangular", a, b);
   adjoint::check_square(a);
+  if (b.rank() < 2)
+    throw ShapeError(
+        text("the right side must be matrices (..., ", options.left ? "n, k" : "k, n", "), not shape ", b.shape()));
   if (!options.left)
     return transpose(
         solve_triangular(transpose(a, -2, -1), transpose(b, -2, -1), {!options.upper, true, options.unitriangular}), -2,
         -1);
-  if (b.rank() < 2) throw ShapeError(text("the right side must be matrices (..., n, k), not shape ", b.shape()));
   const DType dtype = promote(a.dtype(), b.dtype());
   const Shape batch = adjoint::common_batch(a, b);
   return dispatch::apply(op::SolveTriangular{options.upper, options.unitriangular},

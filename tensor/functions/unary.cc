@@ -4,7 +4,6 @@
 #include <limits>
 #include <numbers>
 
-#include "tensor/adjoints/unary.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/over.h"
 #include "tensor/functions/binary.h"
@@ -77,7 +76,7 @@ Tensor round(const Tensor& x, int64_t decimals) {
   if (!is_floating(x.dtype()))
     throw DtypeError(text("integers have no ", decimals, " decimals; cast first, e.g. x.to(f64)"));
   if (decimals == 0) return round(x);
-  const double power = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  const double power = std::pow(10.0, std::fabs(static_cast<double>(decimals)));
   return round_to(x, power, decimals > 0);
 }
 
@@ -142,22 +141,4 @@ Tensor& Tensor::lerp_(const Tensor& end, double weight) {
   return dispatch::apply_in_place(op::Lerp{{}, weight}, "lerp_", *this, fitting);
 }
 
-namespace adjoint {
-
-Tensor relu_backward(const Tensor& g, const Tensor& y) {
-  ErrorFrame frame("relu_backward", g, y);
-  return dispatch::apply(op::ReluBackward{}, g, y);
-}
-
-Tensor silu_backward(const Tensor& g, const Tensor& x) {
-  ErrorFrame frame("silu_backward", g, x);
-  return dispatch::apply(op::SiluBackward{}, g, x);
-}
-
-Tensor gelu_backward(const Tensor& g, const Tensor& x, Gelu form) {
-  ErrorFrame frame("gelu_backward", g, x);
-  return dispatch::apply(op::GeluBackward{form == Gelu::tanh}, g, x);
-}
-
-}  // namespace adjoint
 }  // namespace weft

@@ -48,6 +48,9 @@ Shape merged(const Shape& shape, int64_t start, int64_t end) {
   return out;
 }
 
+/// A view of all of x, where x itself would be no view: requires_grad_() of the result is none of x.
+Tensor whole(const Tensor& x) { return dispatch::apply(op::Expand{x.shape()}, x); }
+
 }  // namespace
 
 Tensor view(const Tensor& x, const Shape& shape) {
@@ -70,8 +73,8 @@ Tensor squeeze(const Tensor& x, int64_t axis) {
 
 Tensor squeeze(const Tensor& x, const IntList& axes) {
   ErrorFrame frame("squeeze", x);
-  if (axes.empty()) return x;
-  const IntList sorted = Axes(axes).normalized(x.rank());
+  const IntList sorted = axes.empty() ? axes : Axes(axes).normalized(x.rank());
+  if (sorted.empty()) return whole(x);
   Tensor out = x;
   for (size_t i = sorted.size(); i-- > 0;) out = squeeze(out, sorted[i]);
   return out;
@@ -136,7 +139,7 @@ Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinati
   const int64_t rank = x.rank();
   if (rank == 0) {
     for (const IntList* axes : {&sources, &destinations}) (void)Axes(*axes).normalized(0);
-    return x;
+    return whole(x);
   }
   IntList order = IntList::filled(static_cast<size_t>(rank), -1);
   std::vector<bool> moved(static_cast<size_t>(rank));

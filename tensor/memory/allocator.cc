@@ -175,11 +175,20 @@ void after_fork_in_child() {
   after_fork();
 }
 
+constinit std::atomic<bool> is_prepared{false};
+
+/// Once in a process. No initializer of a static variable, for whose end other threads would wait: pin_library() waits
+/// for the loader, which a thread that is here may hold (in dlopen(), of a plug-in with tensors in static variables).
+void prepare_process() noexcept {
+  if (is_prepared.exchange(true, std::memory_order_relaxed)) return;
+  (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
+  pin_library();
+}
+
 /// Makes the thread's lists ready; false where it has closed.
 bool open(ThreadCache& thread) noexcept {
   if (thread.phase == Phase::fresh) {
-    static const int watches_forks = (pin_library(), pthread_atfork(before_fork, after_fork, after_fork_in_child));
-    (void)watches_forks;
+    prepare_process();
     close_at_exit.armed = true;
     for (int i = 0; i < kSmallClasses; ++i) thread.bins[i].limit = chain_length(i);
     const std::lock_guard lock(threads_mutex);

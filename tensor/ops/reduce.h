@@ -76,7 +76,7 @@ struct Logsumexp : Reduction {
 };
 
 /// (sum |x|^p)^(1/p). p = 0 counts the non-zero elements; p = infinity and -infinity give the largest and the smallest
-/// |x|. Intermediate results overflow only if the result does.
+/// |x|. For p = 1 and 2 intermediate results overflow only if the result does; other powers are summed in double.
 struct Norm {
   double p;
   IntList axes;

@@ -61,8 +61,9 @@ std::optional<int64_t> time_without_core() {
     if (file < 0) continue;  // it has just ended
     const ssize_t length = read(file, line, sizeof line - 1);
     close(file);
+    if (length <= 0) continue;  // it has ended since
     long long ran = 0, waited = 0;
-    line[std::max<ssize_t>(length, 0)] = 0;
+    line[length] = 0;
     if (std::sscanf(line, "%lld %lld", &ran, &waited) != 2) return std::nullopt;
     sum += waited;
   }

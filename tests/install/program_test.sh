@@ -106,6 +106,36 @@ EOF
   g++ -std=c++20 host.cc -o host
   ./host
 
+  # A thread makes its first tensor while another opens a plug-in, which makes one before dlopen() returns.
+  cat >program.cc <<'EOF'
+#include "weft.h"
+extern "C" void opening();
+static const weft::Tensor made = (opening(), weft::ones({3}));
+EOF
+  eval "$build -c -fPIC -o plugin.o"
+  g++ -shared plugin.o -o plugin.so
+  cat >program.cc <<'EOF'
+#include <dlfcn.h>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include "weft.h"
+std::atomic<bool> opens{false};
+extern "C" void opening() {
+  opens = true, opens.notify_all();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the other thread waits for the loader meanwhile
+}
+int main() {
+  std::thread other([] { opens.wait(false), weft::ones({3}); });
+  const bool opened = dlopen("./plugin.so", RTLD_NOW) != nullptr;
+  opens = true, opens.notify_all();
+  other.join();
+  return opened ? 0 : 1;
+}
+EOF
+  eval "$build -rdynamic -o host"
+  timeout 60 ./host || { echo "install: dlopen() and a first tensor wait for each other" >&2 && exit 1; }
+
   # What would crash does not link, and says why; an old standard does not compile.
   ! eval "$build -D_GLIBCXX_DEBUG -o wrong" 2>why || { echo "install: _GLIBCXX_DEBUG links" >&2 && exit 1; }
   grep -q library_built_with_GLIBCXX_DEBUG why || { cat why >&2 && exit 1; }

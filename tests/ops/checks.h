@@ -29,6 +29,8 @@ void check_device(const OpCase& op);
 void check_vmap(const OpCase& op);
 /// <w, J v>, J v by jvp, equals <J^T w, v>, J^T w by backward.
 void check_jvp(const OpCase& op);
+/// First and second order gradients are the same if what was saved for them comes back in another memory order.
+void check_saved(const OpCase& op);
 /// With one input undefined, the call runs (the input is optional) or throws an Error.
 void check_undefined(const OpCase& op);
 /// The error is of its kind and says exactly this.

@@ -218,6 +218,12 @@ void add_more_errors(Cases& cases) {
         conv2d(ones({1, 1, 2, 2}), ones({1, 1, 3, 3}), {.padding = 2, .padding_mode = PadMode::reflect});
       },
       "conv2d([1, 1, 2, 2] f32, [1, 1, 3, 3] f32): reflect takes no 2 entries from axis 2 of size 2");
+  cases.error<Error>(
+      "conv2d negative padding with entries",
+      [] {
+        conv2d(ones({1, 1, 7, 7}), ones({1, 1, 3, 3}), {.padding = {1, -1}, .padding_mode = PadMode::replicate});
+      },
+      "conv2d([1, 1, 7, 7] f32, [1, 1, 3, 3] f32): padding 1, -1 must be 0 or more");
 }
 
 }  // namespace

@@ -331,24 +331,6 @@ void add_errors(Cases& cases) {
       },
       "channel_shuffle([1, 3, 4] f32): 3 channels do not divide into 2 groups");
   cases.error<ShapeError>(
-      "max_unpool2d indices",
-      [] {
-        max_unpool2d(ones({1, 2, 2}), zeros({1, 2, 3}, i64), {.kernel_size = 2});
-      },
-      "max_unpool2d([1, 2, 2] f32, [1, 2, 3] i64): the indices must have shape [1, 2, 2], not [1, 2, 3]");
-  cases.error<ShapeError>(
-      "max_unpool2d size",
-      [] {
-        max_unpool2d(ones({1, 2, 2}), zeros({1, 2, 2}, i64), {.kernel_size = 2}, {4, 6});
-      },
-      "max_unpool2d([1, 2, 2] f32, [1, 2, 2] i64): size 6 must lie between 3 and 5");
-  cases.error<IndexError>(
-      "max_unpool1d index",
-      [] {
-        max_unpool1d(ones({1, 1}), full({1, 1}, 2), {.kernel_size = 2});
-      },
-      "max_unpool1d([1, 1] f32, [1, 1] i64): index 2 is out of range for an axis of size 2");
-  cases.error<ShapeError>(
       "grid_sample grid",
       [] {
         grid_sample(ones({1, 1, 2, 2}), ones({1, 2, 2, 3}));

@@ -157,11 +157,47 @@ void add_errors_of_axes(Cases& cases) {
       "lp_pool1d([1, 1, 4] f32): padding must be 0 and dilation 1 here, not 1 and 1");
 }
 
+void add_unpool_errors(Cases& cases) {
+  cases.error<ShapeError>(
+      "max_unpool2d indices",
+      [] {
+        max_unpool2d(ones({1, 2, 2}), zeros({1, 2, 3}, i64), {.kernel_size = 2});
+      },
+      "max_unpool2d([1, 2, 2] f32, [1, 2, 3] i64): the indices must have shape [1, 2, 2], not [1, 2, 3]");
+  cases.error<ShapeError>(
+      "max_unpool2d size",
+      [] {
+        max_unpool2d(ones({1, 2, 2}), zeros({1, 2, 2}, i64), {.kernel_size = 2}, {4, 6});
+      },
+      "max_unpool2d([1, 2, 2] f32, [1, 2, 2] i64): size 6 must lie between 3 and 5");
+  cases.error<ShapeError>(
+      "max_unpool1d sizes beyond 64 bits",
+      [] {
+        constexpr int64_t far = int64_t{1} << 62;
+        max_unpool1d(ones({1, 1}), zeros({1, 1}, i64), {.kernel_size = 1, .stride = far, .padding = far - 1}, {5});
+      },
+      "max_unpool1d([1, 1] f32, [1, 1] i64): -9223372036854775805 + -4611686018427387903 does not fit into 64 bits");
+  cases.error<DtypeError>(
+      "max_unpool1d of integers",
+      [] {
+        max_unpool1d(ones({1, 1}, i64), zeros({1, 1}, i64), {.kernel_size = 2});
+      },
+      "max_unpool1d([1, 1] i64, [1, 1] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. "
+      "x.to(f32)");
+  cases.error<IndexError>(
+      "max_unpool1d index",
+      [] {
+        max_unpool1d(ones({1, 1}), full({1, 1}, 2), {.kernel_size = 2});
+      },
+      "max_unpool1d([1, 1] f32, [1, 1] i64): index 2 is out of range for an axis of size 2");
+}
+
 }  // namespace
 
 void add_pool_error_cases(Cases& cases) {
   add_errors(cases);
   add_errors_of_axes(cases);
+  add_unpool_errors(cases);
 }
 
 }  // namespace weft::testing

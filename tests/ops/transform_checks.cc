@@ -1,7 +1,8 @@
-// The checks of function transforms: every case under vmap and jvp.
+// The checks of function transforms and of hooks: every case under vmap and jvp, and with saved tensors replaced.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <any>
 
 #include "autograd/autograd.h"
 #include "tensor/batching/vmap.h"
@@ -245,6 +246,42 @@ void check_jvp(const OpCase& op) {
     if (is_differentiable(op, op.samples[sample])) check_tangent(op, sample);
     if (::testing::Test::HasFailure()) return;
   }
+}
+
+namespace {
+/// A copy whose last axis is the outermost one in memory.
+Tensor reversed_in_memory(const Tensor& x) {
+  std::vector<int64_t> axes;
+  for (int64_t axis = x.rank(); axis-- > 0;) axes.push_back(axis);
+  return x.permute(axes).contiguous().permute(axes).clone();
+}
+
+/// The gradients of both orders, those of the second of all that are defined of the first.
+Run gradients_of_both_orders(const OpCase& op, const Inputs& inputs, Subset subset) {
+  const Inputs leaves = with_leaves(inputs, subset);
+  Outputs first;
+  for (const Tensor& gradient : gradients_of(op.call(leaves), leaves, subset, true))
+    if (gradient.defined()) first.push_back(gradient);
+  Run out;
+  for (const Tensor& gradient : first) out.outputs.push_back(array_of(gradient));
+  for (const Tensor& gradient : gradients_of(first, leaves, subset)) out.gradients.push_back(array_of(gradient));
+  return out;
+}
+}  // namespace
+
+void check_saved(const OpCase& op) {
+  for (size_t sample = 0; sample < op.samples.size(); ++sample)
+    for (DType dtype : {f32, f64}) {
+      SCOPED_TRACE(where(sample, dtype));
+      if (!accepts(op, dtype) || !is_differentiable(op, op.samples[sample])) continue;
+      const Subset subset = all_differentiable(op.samples[sample]);
+      const Run expected = gradients_of_both_orders(op, drawn(op, sample, dtype, 0), subset);
+      const autograd::SavedTensorHooks hooks([](const Tensor& x) -> std::any { return reversed_in_memory(x); },
+                                             [](const std::any& kept) { return std::any_cast<Tensor>(kept); });
+      const Run found = gradients_of_both_orders(op, drawn(op, sample, dtype, 0), subset);
+      expect_close(found, expected, tolerance_of(dtype, 4 * op.tolerance), "with what was saved in another order");
+      if (::testing::Test::HasFailure()) return;
+    }
 }
 
 }  // namespace weft::testing

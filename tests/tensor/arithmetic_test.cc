@@ -82,11 +82,33 @@ TEST(Arithmetic, ZerosKeepTheirSignAndNormsHaveNone) {
   }
 }
 
+TEST(Arithmetic, SubtractingAnIntegerFromFloatingNumbersIsExact) {
+  for (const DType dtype : {f32, f64, bf16, f16}) {
+    const Tensor zero = tensor({-0.0}, dtype);
+    EXPECT_TRUE(signbit(zero - 0).item<bool>()) << dtype;
+    EXPECT_TRUE(signbit(zero.clone().sub_(0)).item<bool>()) << dtype;
+    EXPECT_TRUE(signbit(zero.clone() - 0).item<bool>()) << dtype << ", of a temporary";
+  }
+  EXPECT_EQ(numbers(tensor({1.0f}) - INT64_MIN), Numbers({0x1p63}));
+  EXPECT_EQ(numbers(tensor({1.0}, f64).sub_(INT64_MIN)), Numbers({0x1p63}));
+}
+
 TEST(Arithmetic, IntegersThatDoNotFitWrapAsInPyTorch) {
   const Tensor bytes = full({2}, 250, u8);
   EXPECT_EQ(numbers(bytes + 300), Numbers({38, 38}));
   EXPECT_EQ(numbers(bytes + tensor(300)), Numbers({38, 38}));
   EXPECT_EQ(numbers(bytes - 251), Numbers({255, 255}));
+}
+
+TEST(Arithmetic, AnExponentThatDoesNotFitDoesNotWrap) {
+  for (const DType dtype : {u8, i8}) {
+    const Tensor x = tensor({1, 2, 3}).to(dtype);
+    EXPECT_EQ(numbers(pow(x, 256)), Numbers({1, 0, 1})) << dtype;
+    EXPECT_EQ(numbers(pow(x, 128)), Numbers({1, 0, 1})) << dtype;
+    EXPECT_EQ(numbers(pow(x, 257)), Numbers({1, 0, 3})) << dtype;
+  }
+  EXPECT_EQ(numbers(pow(tensor({2, 3}).to(i16), 1 << 16)), Numbers({0, 1}));
+  EXPECT_EQ(numbers(pow(tensor({2, -1}).to(i32), (int64_t{1} << 32) + 1)), Numbers({0, -1}));
 }
 
 TEST(Arithmetic, ComparisonsWithIntegersThatDoNotFitAreExact) {
@@ -212,6 +234,10 @@ TEST(Constructors, RefuseIntegersThatTheDtypeDoesNotHold) {
   }
 }
 
+TEST(Constructors, LinspaceAcrossMoreThanF64Holds) {
+  EXPECT_EQ(linspace(-1e308, 1e308, 3, f64).to_vector<double>(), std::vector<double>({-1e308, 0, 1e308}));
+}
+
 TEST(Constructors, RefuseSizesThatOverflow) {
   EXPECT_THROW(linspace(0, 1, INT64_MAX), ShapeError);
   EXPECT_THROW(linspace(0, 1, INT64_MAX / 4, f64), ShapeError);
@@ -230,6 +256,8 @@ TEST(Constructors, CountIntegersExactly) {
   EXPECT_EQ(numbers(arange(0, 5, 2)), Numbers({0, 2, 4}));
   EXPECT_EQ(numbers(arange(0, 6, 2)), Numbers({0, 2, 4}));
   EXPECT_EQ(arange(0, 5, -1).numel(), 0);
+  EXPECT_EQ(numbers(arange(uint64_t{3}, uint64_t{5})), Numbers({3, 4}));
+  EXPECT_THROW(arange(size_t{0} - 1), Error) << "2^64 - 1 numbers, not none";
 }
 
 TEST(Constructors, LikeATensorKeepItsMemoryOrder) {
@@ -285,6 +313,7 @@ TEST(Arithmetic, DecimalsAreRoundedWhereTheirPowerOverflows) {
   EXPECT_EQ(numbers(round(tensor({100.0, 0.5}, f16), 3)), Numbers({100, 0.5}));
   EXPECT_EQ(numbers(round(tensor({1.5, 0.0, -kInfinity}, f64), 400)), Numbers({1.5, 0, -kInfinity}));
   EXPECT_EQ(numbers(round(tensor({1.5, 0.0, kInfinity}), -400)), Numbers({0, 0, kInfinity}));
+  EXPECT_EQ(numbers(round(tensor({1.5, -kInfinity}), INT64_MIN)), Numbers({0, -kInfinity}));
   EXPECT_EQ(numbers(round(tensor({1234.0, 1e30}), -2)), Numbers({1200, numbers(round(tensor({1e30}), -2))[0]}));
 }
 

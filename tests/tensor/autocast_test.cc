@@ -22,6 +22,7 @@ TEST(Autocast, LowersProductsAndKeepsDelicateOpsFull) {
   EXPECT_EQ(y.dtype(), f16);
   EXPECT_EQ(linear(x, w).dtype(), f16);
   EXPECT_EQ(conv2d(rand({1, 2, 4, 4}), rand({3, 2, 3, 3})).dtype(), f16);
+  EXPECT_EQ(conv_transpose2d(rand({1, 2, 4, 4}), rand({2, 3, 3, 3}), rand({3})).dtype(), f16) << "with its bias";
   EXPECT_EQ(softmax(y, -1).dtype(), f32);
   EXPECT_EQ(exp(y).dtype(), f32);
   EXPECT_EQ(sum(y).dtype(), f32);

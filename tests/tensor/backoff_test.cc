@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <thread>
 #include <vector>
 
 #include "tensor/runtime/parallel.h"
@@ -114,6 +115,19 @@ TEST(Backoff, AThreadThatEndedTakesItsCountAlong) {
   machine.waited -= 100 * kMs;
   machine.pass(10, 0.0);
   EXPECT_EQ(machine.backoff.given_up(), 0);
+}
+
+TEST(Backoff, AThreadThatEndsMeanwhileIsLeftOut) {
+  if (!time_without_core()) GTEST_SKIP() << "the system does not tell how long threads wait for a core";
+  std::atomic<bool> stop{false};
+  std::thread starter([&] {
+    while (!stop.load()) std::thread([] {}).join();
+  });
+  int silent = 0;
+  for (int look = 0; look < 10000; ++look) silent += time_without_core().has_value() ? 0 : 1;
+  stop = true;
+  starter.join();
+  EXPECT_EQ(silent, 0) << "the process would never look again";
 }
 
 void work(int64_t turns) {

@@ -145,6 +145,41 @@ TEST(Dispatch, ObserverScopesEndInAnyOrderAndTakeAnObserverOnce) {
   EXPECT_FALSE(is_observed());
 }
 
+/// Ends its own scope and others, or begins another, at the first event that ends.
+struct Changing : Observer {
+  std::vector<std::unique_ptr<ObserverScope>> scopes;
+  Observer* added = nullptr;
+  int ended = 0;
+  void end(const ObserverEvent&) override {
+    ++ended;
+    scopes.clear();
+    if (added != nullptr) scopes.push_back(std::make_unique<ObserverScope>(*std::exchange(added, nullptr)));
+  }
+};
+
+TEST(Dispatch, AnObserverMayEndAndBeginScopes) {
+  const Tensor x = ones({2});
+  Changing lasting;  // told after the other
+  const ObserverScope scope(lasting);
+  {
+    Changing first, ended;
+    for (Observer* observer : {static_cast<Observer*>(&ended), static_cast<Observer*>(&first)})
+      first.scopes.push_back(std::make_unique<ObserverScope>(*observer));
+    (void)neg(x);
+    EXPECT_EQ(first.ended, 1);
+    EXPECT_EQ(ended.ended, 0) << "its scope was over";
+    (void)neg(x);
+    EXPECT_EQ(first.ended, 1);
+  }
+  EXPECT_EQ(lasting.ended, 2);
+  Changing later;
+  lasting.added = &later;
+  (void)neg(x);
+  EXPECT_EQ(later.ended, 0);
+  (void)neg(x);
+  EXPECT_EQ(later.ended, 1);
+}
+
 TEST(Dispatch, TheOutermostFunctionIsNamedInErrors) {
   auto text = [](auto&& f) {
     try {

@@ -52,10 +52,40 @@ TEST(Functions, PadBeforeTheyCut) {
   EXPECT_EQ(numbers(pad(x, {{2, -1}}, PadMode::circular)), Numbers({0, 1, 0, 1}));
 }
 
+TEST(Functions, PadWithTheSignOfZero) {
+  EXPECT_EQ(numbers(signbit(pad(ones({1}), {{1, 1}}, PadMode::constant, -0.0))), Numbers({1, 0, 1}));
+  EXPECT_EQ(numbers(signbit(pad(ones({1}), {{1, 1}}, PadMode::constant, 0.0))), Numbers({0, 0, 0}));
+}
+
+TEST(Functions, SolveForAVectorWithOneMatrixOfOneElement) {
+  const Tensor a = full({1, 1, 1}, 2.0);
+  EXPECT_EQ(solve(a, ones({1})).shape(), Shape({1, 1})) << "as with more matrices";
+  EXPECT_EQ(solve(a.expand({5, 1, 1}), ones({1})).shape(), Shape({5, 1}));
+  EXPECT_EQ(solve(a, ones({1, 1})).shape(), Shape({1, 1})) << "a vector for each matrix";
+}
+
+TEST(Functions, SampleIntegerLogitsWithNoiseThatIsNotRounded) {
+  const Tensor logits = tensor({1, 2, 3});
+  Generator a(1), b(1);
+  EXPECT_TRUE(equal(gumbel_softmax(logits, {}, a), gumbel_softmax(logits.to(f32), {}, b)));
+}
+
 TEST(Functions, GiveNoAliasOfTheirArgument) {
   const Tensor a = ones({2, 2});
   EXPECT_FALSE(matrix_power(a, 1).shares_storage(a));
   EXPECT_FALSE(diff(a, 0).shares_storage(a));
+  for (const std::vector<TensorIndex>& all : {std::vector<TensorIndex>{}, {Ellipsis}, {Slice()}, {Slice(), Slice()}}) {
+    EXPECT_FALSE(a.index(all).is_same(a));
+    EXPECT_TRUE(a.index(all).shares_storage(a));
+  }
+  a.index({Ellipsis}) = 3.0;
+  EXPECT_EQ(numbers(a), Numbers({3, 3, 3, 3}));
+  const Tensor none = zeros({0, 2}), scalar = ones({});
+  EXPECT_FALSE(rot90(a, 0).is_same(a));
+  EXPECT_FALSE(squeeze(a, IntList{}).is_same(a));
+  EXPECT_FALSE(split(none, 3)[0].is_same(none));
+  EXPECT_FALSE(squeeze(scalar, {0}).is_same(scalar));
+  EXPECT_FALSE(movedim(scalar, IntList{0}, IntList{0}).is_same(scalar));
 }
 
 TEST(Functions, CheckWhatTheyDoNotNeed) {
@@ -63,6 +93,15 @@ TEST(Functions, CheckWhatTheyDoNotNeed) {
   EXPECT_THROW(solve(eye(2), ones({2}), false), ShapeError);
   EXPECT_THROW(affine_grid(ones({1, 2, 3}, i64), {1, 1, 2, 2}), DtypeError);
   EXPECT_THROW(trapezoid(ones({3}, boolean)), DtypeError);
+  const Tensor two = ones({2, 2});
+  EXPECT_EQ(error_of([&] {
+              scatter_reduce(two, 0, tensor({0, 1}), ones({2}), "sum");
+            }),
+            "scatter_reduce([2, 2] f32, [2] i64, [2] f32): the index has 1 axes, the tensor 2");
+  EXPECT_EQ(error_of([&] { solve_triangular(two, ones({2}), {.left = false}); }),
+            "solve_triangular([2, 2] f32, [2] f32): the right side must be matrices (..., k, n), not shape [2]");
+  EXPECT_EQ(error_of([&] { cholesky_solve(two, ones({2})); }),
+            "cholesky_solve([2, 2] f32, [2] f32): it takes square matrices (..., n, n), not shape [2]");
 }
 
 TEST(Functions, HaveTheDtypesThatPromotionGives) {
@@ -95,6 +134,11 @@ TEST(Functions, HaveTheDtypesThatPromotionGives) {
   EXPECT_EQ(prelu(x, ones({1})).dtype(), bf16);
   EXPECT_EQ(prelu(x, ones({3})).dtype(), bf16);
   EXPECT_EQ(weft::normal(ones({3}), ones({}, f64)).dtype(), f32);
+  for (const DType dtype : {f64, f32, bf16, i64}) {
+    const DType common = promote(bf16, dtype);
+    EXPECT_EQ(trapezoid(x, ones({3}, dtype)).dtype(), common);
+    EXPECT_EQ(cumulative_trapezoid(x, ones({3}, dtype)).dtype(), common);
+  }
 }
 
 TEST(Functions, LoseNothingBesideIntegers) {
@@ -127,6 +171,27 @@ TEST(Functions, RankQuantilesInTheDtypeOfQ) {
   EXPECT_EQ(quantile(arange(101).to(f32), 0.29, {.mode = QuantileMode::lower}).item(), 29);
   EXPECT_EQ(quantile(arange(101).to(f64), 0.29, {.mode = QuantileMode::lower}).item(), 28);
   EXPECT_EQ(quantile(tensor({1000.0, 1002.0, 1004.0}, f16), 0.25).item(), 1001);
+}
+
+TEST(Functions, HistcOfAnEmptyRangeTakesThatOfTheValues) {
+  const Tensor x = tensor({1.f, 2.f, 3.f});
+  for (const double edge : {0.0, 3.0, 7.0}) EXPECT_EQ(numbers(histc(x, 3, edge, edge)), Numbers({1, 1, 1})) << edge;
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(histc(x, 3, infinity, infinity), Error);
+}
+
+TEST(Functions, ScatteredMeansOfF64OfMoreThanF32Counts) {
+  const int64_t n = (int64_t{1} << 24) + 4096;
+  const Tensor index = zeros({1}, i64).expand({n}), ones_of_f64 = ones({1}, f64).expand({n});
+  EXPECT_EQ(numbers(scatter_reduce(zeros({2}, f64), 0, index, ones_of_f64, "mean", false)), Numbers({1, 0}));
+}
+
+TEST(Functions, IntegrateNarrowIntegersWithoutWrapping) {
+  const Tensor y = full({3}, 200, u8), x = tensor({0, 1, 3});
+  EXPECT_EQ(numbers(trapezoid(y)), Numbers({400}));
+  EXPECT_EQ(numbers(trapezoid(y, x)), Numbers({600}));
+  EXPECT_EQ(numbers(cumulative_trapezoid(y)), Numbers({200, 400}));
+  EXPECT_EQ(numbers(cumulative_trapezoid(y, x)), Numbers({200, 600}));
 }
 
 TEST(Functions, HistogramsCompareInTheirEdgesDtype) {

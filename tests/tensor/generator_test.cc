@@ -1,6 +1,7 @@
 // Generators, and the distributions of what is drawn with them.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <set>
 #include <thread>
@@ -19,6 +20,7 @@
 #include "tensor/functions/view.h"
 #include "tensor/memory/allocator.h"
 #include "tensor/runtime/threads.h"
+#include "tests/in_child.h"
 
 namespace weft {
 namespace {
@@ -177,6 +179,19 @@ TEST(Samples, FollowTheirWeights) {
       if (j != static_cast<size_t>(k)) second += p[j] * expected / (1 - p[j]);
     EXPECT_NEAR((first.select(1, 1) == k).to(f64).mean().item<double>(), second, 0.01) << k;
   }
+}
+
+TEST(Generator, AForkedChildDrawsWhateverOtherThreadsDrew) {
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) (void)next_random_key(1);
+  });
+  const auto draw = [] { return (void)next_random_key(1), 7; };
+  int status = 7;
+  for (int i = 0; i < 50 && status == 7; ++i) status = in_child(draw);
+  EXPECT_EQ(status, 7);
+  stop = true;
+  other.join();
 }
 
 TEST(Samples, OneWithoutReplacementIsOneWithIt) {

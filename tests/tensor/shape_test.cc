@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <limits>
 
 #include "tensor/core/error.h"
@@ -15,6 +16,10 @@ namespace {
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kHuge = int64_t{1} << 40;
+
+// What can be read only once cannot be counted first.
+using FromStream = std::istream_iterator<int64_t>;
+static_assert(!std::is_constructible_v<IntList, FromStream, FromStream>);
 
 TEST(IntListTest, IsAListInlineAndOnTheHeap) {
   for (int64_t count : {0, 1, 7, 8, 9, 20, 100}) {

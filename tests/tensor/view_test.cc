@@ -83,7 +83,8 @@ TEST(ViewTest, S14LinearIndexUncheckedAndChecked) {
   View padded = View::contiguous({3}).pad({{1, 2}});
   EXPECT_EQ(padded.linear_index({0}), -1);
   EXPECT_EQ(padded.linear_index_checked({3}), 2);
-  EXPECT_THROW(padded.linear_index_checked({0}), IndexError);
+  EXPECT_EQ(error_of([&] { padded.linear_index_checked({0}); }), "index [0] lies in the padding of [6]");
+  EXPECT_EQ(error_of([&] { padded.linear_index_checked({6}); }), "index [6] is out of range for [6]");
   EXPECT_EQ(View().linear_index({}), 0);
 }
 
