@@ -55,6 +55,10 @@ Tensor seed_of(const Tensor& root, const Tensor& seed) {
   }
   if (seed.shape() != root.shape())
     throw GradientError(text("the seed has shape ", seed.shape(), ", the tensor has ", root.shape()));
+  const auto is_sample = [](const Tensor& x) { return x.device().kind == DeviceKind::vmap; };
+  if (seed.device() != root.device() && !is_sample(seed) && !is_sample(root))
+    throw GradientError(
+        text("the seed is on ", name_of(seed.device()), ", the tensor on ", name_of(root.device()), "; use to()"));
   return cast(seed, root.dtype());
 }
 
@@ -133,10 +137,9 @@ struct AnomalyMode::Watcher final : Observer {
   ObserverScope scope{*this};
 };
 
-AnomalyMode::AnomalyMode()
-    : watcher_(std::make_unique<Watcher>()), previous_(std::exchange(autograd::anomaly_mode(), true)) {}
+AnomalyMode::AnomalyMode() : watcher_(new Watcher), previous_(std::exchange(autograd::anomaly_mode(), true)) {}
 AnomalyMode::~AnomalyMode() {
-  watcher_.reset();
+  watcher_ = nullptr;
   autograd::anomaly_mode() = previous_;
 }
 

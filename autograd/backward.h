@@ -14,9 +14,9 @@
 #pragma once
 
 #include <concepts>
-#include <memory>
 #include <vector>
 
+#include "tensor/core/owned.h"
 #include "tensor/tensor.h"
 
 namespace weft {
@@ -63,7 +63,7 @@ class AnomalyMode {
 
  private:
   struct Watcher;
-  std::unique_ptr<Watcher> watcher_;
+  Owned<Watcher> watcher_;
   bool previous_;
 };
 

@@ -1,6 +1,7 @@
 #include "autograd/checkpoint.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "autograd/function_node.h"
 #include "autograd/grad_mode.h"

@@ -126,15 +126,18 @@ void FunctionNode::add_outputs(const std::vector<Tensor>& inputs, std::vector<Te
   }
 }
 
-void FunctionNode::save(std::vector<Context::Pending>& saved, const std::vector<Tensor>& outputs) {
+void FunctionNode::save(std::vector<Context::Pending>& saved, const std::vector<Tensor>& inputs,
+                        const std::vector<Tensor>& outputs) {
   for (Context::Pending& pending : saved) {
     const Tensor& x = pending.tensor;
     SavedTensor entry;
     if (x.defined()) {
       entry.saved = std::move(pending.saved);
       entry.edge = edge_of(x);
-      for (size_t i = 0; i < outputs.size(); ++i)
-        if (x.is_same(outputs[i])) entry.own_output = static_cast<int>(i);
+      const auto is_x = [&](const Tensor& other) { return x.is_same(other); };
+      const auto result = std::find_if(outputs.begin(), outputs.end(), is_x);
+      if (result != outputs.end() && std::none_of(inputs.begin(), inputs.end(), is_x))
+        entry.own_output = static_cast<int>(result - outputs.begin());
     }
     saved_.push_back(std::move(entry));
   }
@@ -157,8 +160,8 @@ void FunctionNode::record(std::string name, Context context, FunctionBackward ba
   node->name_ = std::move(name);
   node->backward_ = backward;
   for (const Tensor& x : inputs) node->edges_.push_back(edge_of(x));
+  node->save(context.pending_, inputs, outputs);  // first, as add_outputs() may replace what was saved
   node->add_outputs(inputs, outputs);
-  node->save(context.pending_, outputs);
   context.pending_.clear();
   context.in_forward_ = false;
   node->context_ = std::move(context);

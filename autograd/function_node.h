@@ -38,7 +38,8 @@ class FunctionNode final : public Node {
   /// Records the results. A result that is the same tensor as an input or an earlier result gets a new body, because
   /// each body has only one history.
   void add_outputs(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
-  void save(std::vector<Context::Pending>& saved, const std::vector<Tensor>& outputs);
+  void save(std::vector<Context::Pending>& saved, const std::vector<Tensor>& inputs,
+            const std::vector<Tensor>& outputs);
 
   std::string name_;
   Context context_;

@@ -56,6 +56,11 @@ Tensor spread(const Tensor& x) {
   return stack({reversed, zeros_like(reversed)}, -1).contiguous().select(-1, 0).permute(backwards);
 }
 
+/// A tensor of these values, otherwise like `x`.
+Tensor tensor_like(const Tensor& x, const std::vector<double>& values) {
+  return Tensor::from(std::span<const double>(values), x.shape()).to(x.dtype()).to(x.device());
+}
+
 struct Checker {
   const CheckedFunctions& function;
   const GradcheckOptions& options;
@@ -70,20 +75,29 @@ struct Checker {
     if (++differences <= options.max_reported) report += (report.empty() ? "" : "\n") + line;
   }
 
+  /// The `count` values of a result at inputs beside those that are checked.
+  std::vector<double> values_at(const std::vector<Tensor>& inputs, size_t output, int64_t count) const {
+    const std::vector<Tensor> results = function(inputs);
+    if (output >= results.size() || results[output].numel() != count)
+      throw ShapeError(text("gradcheck: output ", output, " has ", count, " elements, but ",
+                            output < results.size() ? results[output].numel() : 0, " at inputs a step beside"));
+    return results[output].to_vector<double>();
+  }
+
   /// dy/dx by central differences: row-major (elements of x, elements of y).
-  std::vector<std::vector<double>> numeric(size_t input, size_t output) const {
+  std::vector<std::vector<double>> numeric(size_t input, size_t output, int64_t count) const {
     std::vector<Tensor> at = leaves;
     const std::vector<double> start = leaves[input].to_vector<double>();
     std::vector<std::vector<double>> rows;
     for (size_t i = 0; i < start.size(); ++i) {
       double distance = 0;  // as the dtype rounds it
       auto moved = [&](double step) {
-        std::vector<double> values_at = start;
-        values_at[i] += step;
-        at[input] = Tensor::from(std::span<const double>(values_at), leaves[input].shape()).to(leaves[input].dtype());
-        if (narrowest != f64) values_at = at[input].to_vector<double>();
-        distance += narrowest != f64 ? std::abs(values_at[i] - start[i]) : std::abs(step);
-        return function(at)[output].to_vector<double>();  // recording, as it may take gradients itself
+        std::vector<double> values = start;
+        values[i] += step;
+        at[input] = tensor_like(leaves[input], values);
+        if (narrowest != f64) values = at[input].to_vector<double>();
+        distance += narrowest != f64 ? std::abs(values[i] - start[i]) : std::abs(step);
+        return values_at(at, output, count);  // recording, as it may take gradients itself
       };
       const std::vector<double> up = moved(limits.eps), down = moved(-limits.eps);
       std::vector<double> row(up.size());
@@ -104,7 +118,7 @@ struct Checker {
   std::vector<Tensor> analytic(const Tensor& y, int64_t j) const {
     std::vector<double> seed(static_cast<size_t>(y.numel()), 0.0);
     seed[static_cast<size_t>(j)] = 1.0;
-    return gradients(y, Tensor::from(std::span<const double>(seed), y.shape()).to(y.dtype()));
+    return gradients(y, tensor_like(y, seed));
   }
 
   bool is_close(double found, double want) const {
@@ -135,15 +149,15 @@ struct Checker {
 
   void check_layouts(const Tensor& y, size_t output) {
     NoGrad guard;
-    const Tensor uneven = cos(arange(1, y.numel() + 1).to(f64) * 1.3).to(y.dtype()).reshape(y.shape());
+    const Tensor uneven = cos(arange(1, y.numel() + 1).to(f64) * 1.3).to(y.dtype()).to(y.device()).reshape(y.shape());
     check_layout(y, output, uneven, spread(uneven), "strided");
-    check_layout(y, output, ones(y.shape(), y.dtype()), ones({}, y.dtype()).expand(y.shape()), "expanded");
+    check_layout(y, output, ones_like(y.detach()), ones({}, y.dtype(), y.device()).expand(y.shape()), "expanded");
   }
 
   void check_output(const Tensor& y, size_t output) {
     if (!is_floating(y.dtype())) return;
     std::vector<std::vector<std::vector<double>>> expected;
-    for (size_t i : checked) expected.push_back(numeric(i, output));
+    for (size_t i : checked) expected.push_back(numeric(i, output, y.numel()));
     for (int64_t j = 0; j < y.numel(); ++j) {
       std::vector<Tensor> found(checked.size()), again(checked.size());
       if (y.requires_grad()) found = analytic(y, j), again = analytic(y, j);
@@ -223,7 +237,7 @@ GradcheckResult gradgradcheck(const CheckedFunction& function, const std::vector
     }
     const Tensor y = function(connected);
     if (!y.requires_grad()) throw GradientError("gradgradcheck: no gradient reaches the result");
-    const Tensor w = sin(arange(1, y.numel() + 1).to(y.dtype()) * 1.7).reshape(y.shape());
+    const Tensor w = sin(arange(1, y.numel() + 1).to(y.dtype()) * 1.7).to(y.device()).reshape(y.shape());
     std::vector<Tensor> found = grad({y}, wanted, {.create_graph = true, .allow_unused = true, .seeds = {w}});
     for (size_t i = 0; i < found.size(); ++i)
       if (!found[i].defined()) found[i] = zeros_like(wanted[i]);

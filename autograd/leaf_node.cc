@@ -1,5 +1,7 @@
 #include "autograd/leaf_node.h"
 
+#include <utility>
+
 #include "autograd/gradient_buffer.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
@@ -10,27 +12,43 @@ namespace weft::autograd {
 
 Leaf::Leaf(const Tensor& tensor) : Node(true) { replaced(tensor); }
 
+// A gradient that ends is released without the lock: hooks in its history may end with it, and may ask for the new one.
+
 void Leaf::replaced(const Tensor& leaf) {
+  Tensor old;
   const std::lock_guard lock(adding_);
   // First, as it may run out of memory.
-  if (gradient_.defined()) gradient_ = cast(gradient_.to(leaf.device()), leaf.dtype());
+  if (gradient_.defined()) old = std::exchange(gradient_, cast(gradient_.to(leaf.device()), leaf.dtype()));
   meta_ = {leaf.shape(), leaf.dtype()};
+  device_ = leaf.device();
   order_ = result_view(leaf.shape(), {&leaf.layout()});
   if (buffer_.defined() && (buffer_.dtype() != leaf.dtype() || buffer_.device() != leaf.device())) buffer_ = Tensor();
 }
 
+bool Leaf::fits(const Tensor& x) const {
+  return x.shape() == meta_.shape && x.dtype() == meta_.dtype && x.device() == device_;
+}
+
+std::string Leaf::wanted() const {
+  return text(meta_.shape, " ", meta_.dtype, device_.is_cpu() ? std::string() : " " + name_of(device_));
+}
+
+void Leaf::throw_unfit(const Tensor& gradient) const {
+  throw GradientError(text("the gradient of `", name(), "` must be ", wanted(), ", not ", weft::describe(gradient)));
+}
+
 void Leaf::set_buffer(const Tensor& buffer) {
-  Tensor moved = buffer;
+  Tensor moved = buffer, old;
   if (buffer.defined()) {
-    if (buffer.shape() != meta_.shape || buffer.dtype() != meta_.dtype || !buffer.layout().is_dense())
-      throw GradientError(text("the gradient buffer of `", name(), "` must be dense ", meta_.shape, " ", meta_.dtype,
-                               ", not ", weft::describe(buffer)));
+    if (!fits(buffer) || !buffer.layout().is_dense())
+      throw GradientError(
+          text("the gradient buffer of `", name(), "` must be dense ", wanted(), ", not ", weft::describe(buffer)));
     const std::lock_guard lock(adding_);
     if (gradient_.defined()) dispatch::copy_into(gradient_, moved);
   }
   const std::lock_guard lock(adding_);
   buffer_ = std::move(moved);
-  if (gradient_.defined() && buffer_.defined()) gradient_ = buffer_;
+  if (gradient_.defined() && buffer_.defined()) old = std::exchange(gradient_, buffer_);
 }
 
 Tensor Leaf::free_buffer() const {
@@ -39,9 +57,7 @@ Tensor Leaf::free_buffer() const {
 }
 
 void Leaf::set_gradient(const Tensor& gradient) {
-  if (gradient.defined() && (gradient.shape() != meta_.shape || gradient.dtype() != meta_.dtype))
-    throw GradientError(text("the gradient of `", name(), "` must be ", meta_.shape, " ", meta_.dtype, ", not ",
-                             weft::describe(gradient)));
+  if (gradient.defined() && !fits(gradient)) throw_unfit(gradient);
   Tensor replacement = gradient.defined() ? owned(gradient) : Tensor();
   const std::lock_guard lock(adding_);
   std::swap(gradient_, replacement);
@@ -75,13 +91,19 @@ Tensor Leaf::owned(Tensor gradient) const {
 }
 
 Tensor Leaf::accumulate(Tensor gradient) {
+  // Shape and dtype are checked already, but a hook or a Function may have moved it. (Inside of vmap it is a sample.)
+  const auto is_sample = [](Device device) { return device.kind == DeviceKind::vmap; };
+  if (gradient.device() != device_ && !is_sample(gradient.device()) && !is_sample(device_)) throw_unfit(gradient);
+  Tensor old;
   const std::lock_guard lock(adding_);
   if (!gradient_.defined()) {
     gradient_ = owned(std::move(gradient));
   } else if (internal::modes().recording || internal::body(gradient_).history || !gradient_.layout().is_dense()) {
-    gradient_ = gradient_ + gradient;  // not in place: that history would no longer be true
+    // Not in place: that history would no longer be true.
+    old = std::exchange(gradient_, gradient_ + gradient);
   } else {
-    gradient_.add_(gradient);
+    Tensor sum = gradient_;  // a handle that an observer cannot take away
+    sum.add_(gradient);
   }
   return gradient_;
 }

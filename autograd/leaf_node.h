@@ -40,9 +40,17 @@ class Leaf final : public Node {
   /// Adds `gradient` to the leaf's gradient and returns the sum.
   Tensor accumulate(Tensor gradient);
 
+  /// Whether a gradient may have what `x` has: the leaf's shape, dtype and device.
+  bool fits(const Tensor& x) const;
+  /// What does, for errors.
+  std::string wanted() const;
+  [[noreturn]] void throw_unfit(const Tensor& gradient) const;
+
   Meta meta_;
-  View order_;                 // the leaf's memory order
-  mutable std::mutex adding_;  // held while gradient_ is read or changed
+  Device device_;
+  View order_;  // the leaf's memory order
+  /// Held while gradient_ is read or changed. Recursive, as an observer of the addition may ask for the gradient.
+  mutable std::recursive_mutex adding_;
   Tensor gradient_;
   Tensor buffer_;
   std::string name_;

@@ -114,7 +114,7 @@ uint64_t OpNode::needs() const {
   return mask;
 }
 
-Gradients OpNode::run_into(const Gradients& gradients, std::span<const Tensor> into, uint64_t wanted) {
+Gradients OpNode::run_into(Gradients gradients, std::span<const Tensor> into, uint64_t wanted) {
   return rule_.run(RuleArguments(*this, gradients, needs() & wanted, into));
 }
 

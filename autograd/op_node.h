@@ -30,10 +30,10 @@ class OpNode final : public Node {
   std::span<const Edge> edges() const override { return {edges_.data(), edges_.size()}; }
   int output_count() const override { return static_cast<int>(metas_.size()); }
   const Meta* meta(int output) const override { return &metas_[static_cast<size_t>(output)]; }
-  Gradients run(Gradients gradients) override { return run_into(gradients, {}, kAllInputs); }
+  Gradients run(Gradients gradients) override { return run_into(std::move(gradients), {}, kAllInputs); }
   /// run() for the inputs in `wanted` (bits as in needs()). `into` has memory in which the rule may write the
   /// gradients: one Tensor for each input, undefined if there is none.
-  Gradients run_into(const Gradients& gradients, std::span<const Tensor> into, uint64_t wanted);
+  Gradients run_into(Gradients gradients, std::span<const Tensor> into, uint64_t wanted);
   static constexpr uint64_t kAllInputs = ~uint64_t{0};
   /// Bit i: the rule can write the gradient of input i into given memory.
   uint32_t placed_inputs() const { return rule_.places ? rule_.reads(needs()).into : 0; }

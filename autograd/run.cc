@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_buffer.h"
@@ -44,7 +45,7 @@ bool can_take_sum(const Tensor& gradient, const Tensor& sum) {
 
 Gradients run_rule(Node& node, Gradients gradients, std::span<const Tensor> into, uint64_t wanted) {
   if (as_op_node(&node) == nullptr) return node.run(std::move(gradients));
-  return static_cast<OpNode&>(node).run_into(gradients, into, wanted);
+  return static_cast<OpNode&>(node).run_into(std::move(gradients), into, wanted);
 }
 
 /// run_rule(), observed.
@@ -111,6 +112,8 @@ bool all_finite(const Tensor& x) {
 void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) {
   GradMode mode(options_.create_graph);
   const internal::ModeScope exact(&internal::Modes::autocast, f32);
+  if (collects())
+    for (Run* run = outer_; run != nullptr; run = run->outer_) run->leave_buffers();
   const RunScope scope(this);
   find_last_uses(roots);
   for (size_t i = 0; i < roots.size(); ++i) add(roots[i], seeds[i]);
@@ -120,7 +123,18 @@ void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) 
     pending_.erase(newest);
     process(std::move(item));
   }
-  for (size_t i = 0; i < done_.size(); ++i) done_[i]();  // one may add another
+  for (size_t i = 0; i < done_.size(); ++i) {
+    const std::function<void()> done = std::move(done_[i]);  // one may add another, which moves the list
+    done();
+  }
+}
+
+void Run::leave_buffers() {
+  for (auto& [turn, item] : pending_) {
+    if (!item.node->is_leaf() || !item.gradients[0].defined()) continue;
+    const Tensor buffer = static_cast<const Leaf&>(*item.node).free_buffer();
+    if (buffer.defined() && item.gradients[0].shares_storage(buffer)) item.gradients[0] = clone(item.gradients[0]);
+  }
 }
 
 void Run::find_last_uses(const std::vector<Edge>& roots) {

@@ -64,6 +64,9 @@ class Run {
   using Turn = std::pair<uint64_t, uint64_t>;
   static constexpr uint64_t kFirst = ~uint64_t{0};
 
+  /// Moves the gradients that wait in the gradient buffers of leaves out of them, as a run within this one may write
+  /// there.
+  void leave_buffers();
   /// Sets last_use_.
   void find_last_uses(const std::vector<Edge>& roots);
   Turn turn_of(const Node& node) const;

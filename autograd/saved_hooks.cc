@@ -1,5 +1,7 @@
 #include "autograd/saved_hooks.h"
 
+#include <memory>
+
 #include "autograd/grad_mode.h"
 #include "autograd/saver.h"
 #include "tensor/dispatch/apply.h"
@@ -57,8 +59,7 @@ struct SavedTensorHooks::Scope {
   SaverScope scope{&saver};
 };
 
-SavedTensorHooks::SavedTensorHooks(Pack pack, Unpack unpack)
-    : scope_(std::make_unique<Scope>(std::move(pack), std::move(unpack))) {}
+SavedTensorHooks::SavedTensorHooks(Pack pack, Unpack unpack) : scope_(new Scope(std::move(pack), std::move(unpack))) {}
 SavedTensorHooks::~SavedTensorHooks() = default;
 
 }  // namespace weft::autograd

@@ -3,8 +3,8 @@
 
 #include <any>
 #include <functional>
-#include <memory>
 
+#include "tensor/core/owned.h"
 #include "tensor/tensor.h"
 
 namespace weft::autograd {
@@ -28,7 +28,7 @@ class SavedTensorHooks {
 
  private:
   struct Scope;
-  std::unique_ptr<Scope> scope_;
+  Owned<Scope> scope_;
 };
 
 }  // namespace weft::autograd

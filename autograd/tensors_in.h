@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <iterator>
 #include <optional>
 #include <tuple>
 #include <type_traits>

@@ -32,13 +32,19 @@ Tensor reflected(const Tensor& at, double low, double high) {
   return (span + low) - abs(wave - span);
 }
 
+/// The nearest coordinates in [0, last]. As the kernel's, their gradient is 0 from the outer pixels on: clip() alone
+/// would hand it on where a point lies at the center of one.
+Tensor clamped(const Tensor& at, double last) {
+  return where(logical_and(at > 0.0, at < last), at, clip(at.detach(), 0.0, last));
+}
+
 /// Coordinates among the pixels 0 .. size - 1 of an axis, brought into it as the padding says.
 Tensor padded(const Tensor& at, int64_t size, const GridSampleOptions& o) {
   const auto last = static_cast<double>(size - 1);
   if (o.padding == GridPadding::zeros) return at;
-  if (o.padding == GridPadding::border) return clip(at, 0.0, last);
+  if (o.padding == GridPadding::border) return clamped(at, last);
   const double edge = o.align_corners ? 0 : 0.5;
-  return clip(reflected(at, -edge, last + edge), 0.0, last);
+  return clamped(reflected(at, -edge, last + edge), last);
 }
 
 /// One of the pixels that every point of the grid reads along an axis: its index and its weight.

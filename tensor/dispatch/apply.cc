@@ -119,7 +119,8 @@ void apply_erased(const OpInfo& info, const void* op, std::span<Tensor> inputs, 
 namespace {
 /// Whether nothing else holds the memory; the base of a view that only the view holds does not count.
 bool owns_storage_alone(const internal::TensorBody& body) {
-  return body.storage->unique() || (body.base && body.base->unique() && body.storage->references() == 2);
+  return body.storage->unique() ||
+         (base_in_memory(body) != nullptr && body.base->unique() && body.storage->references() == 2);
 }
 }  // namespace
 

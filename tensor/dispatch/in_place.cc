@@ -29,7 +29,7 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
   };
   refuse(body.history.get(), false);
   const bool recorded = self.requires_grad() || others_require_grad;
-  if (recorded && body.base) {
+  if (recorded && base_in_memory(body) != nullptr) {
     refuse(body.base->history.get(), true);  // it became one after the view was taken
     check_input_version(internal::TensorAccess::make(body.base));
   }
@@ -165,7 +165,7 @@ void add_into(const Tensor& given, const Tensor& buffer, const View& part) {
 
 void apply_in_place(const OpInfo& info, const void* op, const char* name, Tensor& self, std::span<Tensor> inputs) {
   bool history = false;
-  for (const Tensor& x : inputs.subspan(1)) history = history || x.requires_grad();
+  for (const Tensor& x : inputs.subspan(1)) history = x.requires_grad() || history;  // of each: a view follows its base
   const bool recorded = check_writable(self, name, history);
   for (Tensor& x : inputs.subspan(1)) x = without_overlap(self, x);
   for (Tensor& x : inputs)

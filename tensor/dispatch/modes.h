@@ -34,10 +34,4 @@ template <class T> class ModeScope {
   T previous_;
 };
 
-/// While alive, observers are not notified of what runs on this thread.
-class Unobserved : ModeScope<Observer*> {
- public:
-  Unobserved() : ModeScope(&Modes::observer, nullptr) {}
-};
-
 }  // namespace weft::internal

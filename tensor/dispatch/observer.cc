@@ -7,18 +7,34 @@
 #include "tensor/dispatch/op_call.h"
 
 namespace weft {
+namespace {
+
+/// The observers of a thread. Its mode has the first one too, but none while nothing is to be observed.
+struct Chain {
+  Observer* first = nullptr;
+  Observer* upcoming = nullptr;  // while they are told of an event: who is next
+  bool telling = false;
+};
+thread_local constinit Chain chain;
+
+}  // namespace
+
+Observer* internal::first_observer() { return chain.first; }
 
 ObserverScope::ObserverScope(Observer& observer) : observer_(observer) {
-  for (const Observer* other = internal::modes().observer; other != nullptr; other = other->next_)
+  for (const Observer* other = chain.first; other != nullptr; other = other->next_)
     if (other == &observer) throw Error("ObserverScope: this observer is in the chain of this thread already");
-  observer_.next_ = std::exchange(internal::modes().observer, &observer_);
+  observer_.next_ = std::exchange(chain.first, &observer_);
+  if (!chain.telling) internal::modes().observer = &observer_;
 }
 
-// Not always the first: scopes on the heap may end in any order.
+// Not always the first: scopes on the heap may end in any order, also when an observer is told of an event.
 ObserverScope::~ObserverScope() {
-  Observer** place = &internal::modes().observer;
+  Observer** place = &chain.first;
   while (*place != nullptr && *place != &observer_) place = &(*place)->next_;
   if (*place != nullptr) *place = observer_.next_;
+  for (Observer** at : {&chain.upcoming, &internal::modes().observer})
+    if (*at == &observer_) *at = observer_.next_;
 }
 
 ObservedEvent::ObservedEvent(const ObserverEvent& event) : event_(event), exceptions_(std::uncaught_exceptions()) {
@@ -37,12 +53,19 @@ ObservedEvent::~ObservedEvent() noexcept(false) {
 }
 
 void ObservedEvent::tell(void (Observer::*what)(const ObserverEvent&)) const {
-  Observer* const chain = std::exchange(internal::modes().observer, nullptr);
+  chain.upcoming = std::exchange(internal::modes().observer, nullptr);
+  if (chain.upcoming == nullptr) return;
+  chain.telling = true;
   struct Restore {
-    Observer* chain;
-    ~Restore() { internal::modes().observer = chain; }
-  } restore{chain};
-  for (Observer* observer = chain; observer != nullptr; observer = observer->next_) (observer->*what)(event_);
+    ~Restore() {
+      chain.telling = false;
+      internal::modes().observer = chain.first;
+    }
+  } restore;
+  while (Observer* const observer = chain.upcoming) {
+    chain.upcoming = observer->next_;
+    (observer->*what)(event_);
+  }
 }
 
 ObserverEvent dispatch::event_of(const OpCall& call) {

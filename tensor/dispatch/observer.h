@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "tensor/dispatch/modes.h"
 
@@ -69,4 +70,25 @@ class ObservedEvent {
   int exceptions_;
 };
 
+namespace internal {
+
+/// The first observer of the calling thread's chain; null if there is none.
+Observer* first_observer();
+
+/// While alive, observers are not notified of what runs on this thread. (Hooks that run there may end and begin the
+/// scopes of observers, so that the one before need not be there any more.)
+class Unobserved {
+ public:
+  Unobserved() : observed_(std::exchange(modes().observer, nullptr) != nullptr) {}
+  ~Unobserved() {
+    if (observed_) modes().observer = first_observer();
+  }
+  Unobserved(const Unobserved&) = delete;
+  Unobserved& operator=(const Unobserved&) = delete;
+
+ private:
+  bool observed_;
+};
+
+}  // namespace internal
 }  // namespace weft

@@ -1,6 +1,7 @@
 #include "tensor/dispatch/view_history.h"
 
 #include <mutex>
+#include <utility>
 
 #include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/in_place.h"
@@ -14,7 +15,8 @@ using internal::TensorBody;
 
 /// Whether strides say which elements of the base a view shows.
 bool is_part_of_base(const TensorBody& view) {
-  return view.base && view.base->view.is_dense() && !view.view.has_mask() && view.base->dtype == view.dtype;
+  const TensorBody* base = base_in_memory(view);
+  return base != nullptr && base->view.is_dense() && !view.view.has_mask() && base->dtype == view.dtype;
 }
 
 /// Where the elements of `view` are among those of its base, counted in the base's memory order.
@@ -34,12 +36,14 @@ template <class Op> void record_as(const Op& op, std::initializer_list<const Ten
 
 /// Gives `body` the history of `from`, which describes the memory as it is now. What is recorded is recorded as that of
 /// an alias and then taken: where recording throws, `body` still has its old history, and is known to be behind.
-void take_history(TensorBody& body, const Tensor& from) {
+/// Returns the old history.
+IntrusivePtr<Provenance> take_history(TensorBody& body, const Tensor& from) {
   const TensorBody& now = internal::body(from);
-  body.history = now.history;
+  IntrusivePtr<Provenance> old = std::exchange(body.history, now.history);
   body.output_index = now.output_index;
   body.cut = now.cut;
   body.describe(body.storage->version());  // last: threads that see this version read the history without the lock
+  return old;
 }
 
 /// Guards histories that a tensor takes when it is read: threads may read one tensor at the same time.
@@ -49,7 +53,7 @@ constinit std::mutex reading;
 
 const IntrusivePtr<TensorBody>& base_of(const Tensor& x) {
   const TensorBody& body = internal::body(x);
-  return body.base ? body.base : internal::TensorAccess::handle(x);
+  return base_in_memory(body) != nullptr ? body.base : internal::TensorAccess::handle(x);
 }
 
 bool is_stale(const Tensor& x) {
@@ -72,9 +76,10 @@ bool derive_history(const Tensor& view) {
   const internal::ModeScope recorded(&internal::Modes::recording, true);
   const Tensor ordered = in_memory_order(internal::TensorAccess::make(body.base)), now = alias(view);
   record_as(op::AsStrided{view.shape(), view.layout().strides(), offset_in_base(body)}, {&ordered}, now);
+  IntrusivePtr<Provenance> old;  // released without the lock: hooks may end with it, and may ask for other histories
   const std::lock_guard lock(reading);
   // Another thread may have been first; its result is the same.
-  if (body.described() != body.storage->version()) take_history(body, now);
+  if (body.described() != body.storage->version()) old = take_history(body, now);
   return true;
 }
 

@@ -15,6 +15,10 @@
 
 namespace weft::dispatch {
 
+/// The base of a view; null if it is none, or if its base has other memory by now (module.to(), functional_call()).
+inline const internal::TensorBody* base_in_memory(const internal::TensorBody& view) {
+  return view.base && view.base->storage == view.storage ? view.base.get() : nullptr;
+}
 /// The base of the views of `x`: the base of x if x is a view, else x itself.
 const IntrusivePtr<internal::TensorBody>& base_of(const Tensor& x);
 /// Whether x's history is stale: its memory was written to since. If an unrecorded write did no harm, updates the

@@ -49,6 +49,24 @@ TEST_F(FunctionContextTest, AWriteToTheBaseDoesNotReplaceItsGradient) {
   EXPECT_THROW(y.sum().backward(), GradientError);
 }
 
+/// exp(x), a view that was recorded, and saved.
+struct SavedView : Function<SavedView> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    const EnableGrad recording;
+    const Tensor y = exp(x.detach()).view(x.shape());
+    context.save(y);
+    return y;
+  }
+  static Tensor backward(Context& context, const Tensor& g) { return g * context.saved(0); }
+};
+
+TEST_F(FunctionContextTest, AResultThatIsARecordedViewIsSavedWithItsHistory) {
+  const Tensor x = leaf({1, 2});
+  EXPECT_TRUE(gradgradcheck([](const Tensors& in) { return SavedView::apply(in[0] * 1.0); }, {x.detach()}));
+  const Tensor g = grad(SavedView::apply(x).sum(), x, {.create_graph = true});
+  EXPECT_TRUE(allclose(grad((g * x).sum(), x), exp(x.detach()) * (x.detach() + 1.0)));
+}
+
 struct RunsAgain : Function<RunsAgain> {
   static Tensor forward(Context& context, const Tensor& x) {
     Tensor y = x * x * x;

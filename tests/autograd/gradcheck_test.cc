@@ -62,6 +62,15 @@ struct HalfWrong : Function<HalfWrong> {
   static Tensors backward(Context&, const Tensor& g) { return {g * tensor({2.0, 3.0}, f64)}; }
 };
 
+TEST_F(Gradcheck, RefusesResultsWhoseSizeDependsOnValues) {
+  const CheckedFunction positive = [](const Tensors& in) { return masked_select(in[0], in[0] > 0.0); };
+  EXPECT_TRUE(gradcheck(positive, {tensor({-1.0, 1.0, 2.0}, f64)}));
+  EXPECT_EQ(testing::error_as<ShapeError>([&] {
+              (void)gradcheck(positive, {tensor({1e-7, 1.0, 2.0}, f64)});
+            }),
+            "gradcheck: output 0 has 3 elements, but 2 at inputs a step beside");
+}
+
 TEST_F(Gradcheck, SaysWhereAGradientIsWrong) {
   const GradcheckResult wrong = gradcheck([](const Tensors& in) { return HalfWrong::apply(in[0]); }, {ones({2}, f64)});
   EXPECT_FALSE(bool(wrong));

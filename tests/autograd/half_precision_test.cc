@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "tensor/autocast.h"
 #include "tensor/functions/statistics.h"
 #include "tests/autograd/checks.h"
 
@@ -123,6 +124,14 @@ TEST_F(HalfPrecision, StatisticsWithLargeSums) {
   EXPECT_EQ(logit(ones({1}, f16), 1e-6).item(), 13.8046875);
 }
 
+TEST_F(HalfPrecision, TheStandardDeviationUnderAutocastHasOneDType) {
+  const Autocast autocast(bf16);
+  const Tensor x = parameter(randn({3, 8}).to(bf16)), y = stddev(x, 1);
+  EXPECT_EQ(y.dtype(), var(x, 1).dtype());
+  EXPECT_EQ(y.dtype(), stddev(x.detach(), 1).dtype());
+  EXPECT_EQ(grad(y.sum(), x).dtype(), bf16);
+}
+
 /// The gradient of sum(seed * gradient of sum(y^3)), y = f(x).
 Tensor second_gradient(const Function& f, const Tensor& x, const Tensor& seed) {
   const Tensor y = f({x}), first = grad({sum(y * y * y)}, {x}, {.create_graph = true})[0];
@@ -189,6 +198,27 @@ TEST_F(HalfPrecision, PoolsAndResamplingRoundOnce) {
   check_rounded_once("trilinear",
                      [](const Tensor& x) { return interpolate(x, {.scale = 1.5, .mode = Interpolation::trilinear}); },
                      {2, 3, 4, 5, 6});
+}
+
+TEST_F(HalfPrecision, ConvolutionsOfMixedDtypesAreComputedInTheDtypeOfAllTheirInputs) {
+  Generator g(5);
+  const Tensor x = randn({2, 3, 6, 6}, g).to(bf16), w = randn({3, 3, 3, 3}, g).to(bf16), v = randn({3}, g);
+  const Tensor wide_x = x.to(f32), wide_w = w.to(f32);
+  const ConvScaling scaling{.scale = v, .shift = v * 2.0, .relu = true};
+  const Tensor expected = conv2d_scaled(wide_x, wide_w, scaling);
+  EXPECT_TRUE(allclose(conv2d_scaled(x, w, scaling), expected, 1e-5, 1e-4));
+  EXPECT_TRUE(allclose(conv2d_scaled(x, parameter(w), scaling), expected, 1e-5, 1e-4)) << "by separate ops";
+  EXPECT_TRUE(equal(conv_transpose2d(x, w, v), conv_transpose2d(wide_x, wide_w, v)));
+  {
+    const Autocast scope(f16);
+    EXPECT_EQ(conv2d_scaled(wide_x, wide_w, scaling).dtype(), f16);
+    EXPECT_EQ(conv2d_scaled(wide_x, parameter(wide_w), scaling).dtype(), f16);
+  }
+  for (const Tensor& weight : {wide_w, parameter(wide_w)})  // a residual of one line would broadcast
+    EXPECT_EQ(error_of([&] {
+                conv2d_scaled(wide_x, weight, {.residual = ones({1, 4})});
+              }),
+              "conv2d_scaled([2, 3, 6, 6] f32, [3, 3, 3, 3] f32): residual must have shape [2, 3, 4, 4], not [1, 4]");
 }
 
 TEST_F(HalfPrecision, TheGradientOfFmodHasItsWholeQuotient) {

@@ -1,4 +1,5 @@
 // Hooks: they see a gradient once it is complete, and may replace it.
+#include "autograd/gradient_buffer.h"
 #include "tests/autograd/checks.h"
 #include "tests/error_of.h"
 
@@ -145,6 +146,50 @@ TEST_F(Hook, AWrongShapeOrDtypeIsAnErrorThatNamesTheTensor) {
   w.register_hook([](const Tensor& g) { return g.to(f32); });
   EXPECT_SAYS(testing::error_as<GradientError>([&] { w.sum().backward(); }), "returned [2] f32");
   EXPECT_FALSE(w.grad().defined());
+}
+
+TEST_F(Hook, WhatOneAsksForAtTheEndMayAskForMore) {
+  const Tensor x = leaf({1, 2});
+  std::vector<int> order;
+  x.register_hook([&](const Tensor&) {
+    autograd::after_backward([list = &order, number = 1] {
+      for (const int later : {2, 3, 4}) autograd::after_backward([list, later] { list->push_back(later); });
+      list->push_back(number);
+    });
+    return Tensor();
+  });
+  x.sum().backward();
+  EXPECT_EQ(order, std::vector<int>({1, 2, 3, 4}));
+}
+
+/// Calls a function at its end.
+struct AtEnd {
+  explicit AtEnd(std::function<void()> f) : call(std::move(f)) {}
+  AtEnd(const AtEnd&) = delete;
+  ~AtEnd() { call(); }
+  std::function<void()> call;
+};
+void add_hook_that_ends_with(const Tensor& x, std::function<void()> f) {
+  x.register_hook([end = std::make_shared<AtEnd>(std::move(f))](const Tensor&) { return Tensor(); });
+}
+
+TEST_F(Hook, ThatEndsWithAGradientMayAskForIt) {
+  const Tensor x = leaf({1, 2});
+  x.pow(3).sum().backward({.create_graph = true});
+  Numbers seen;
+  add_hook_that_ends_with(x.grad(), [&] { seen = numbers(x.grad().detach()); });
+  (x * 2.0).sum().backward();
+  EXPECT_EQ(seen, Numbers({5, 14}));
+}
+
+TEST_F(Hook, ThatEndsWithTheHistoryOfAViewMayAskForOthers) {
+  Tensor x = leaf({1, 2}) * 1.0;
+  const Tensor first = x.view({2}), second = x.view({2});
+  bool asked = false;
+  add_hook_that_ends_with(first, [&] { asked = second.requires_grad(); });
+  x.add_(1.0);
+  EXPECT_TRUE(first.requires_grad());
+  EXPECT_TRUE(asked);
 }
 
 TEST_F(Hook, NeedsHistory) {

@@ -74,6 +74,16 @@ TEST_F(InPlaceAlias, AViewOfWhatIsWrittenIsReadBeforeTheWrite) {
   EXPECT_EQ(gradient([](Tensor& x) { x *= x.view({3}); }), Numbers({4.5, 9, 13.5}));
 }
 
+TEST_F(InPlaceAlias, AViewFollowsItsBaseWhicheverInputOfTheWriteItIs) {
+  const Tensor p = leaf({1, 2}), a = leaf({3, 4});
+  Tensor x = p * 2.0;
+  const Tensor view = x.view({2});
+  x.add_(1.0);
+  x.addcmul_(a, view);
+  EXPECT_EQ(numbers(x), Numbers({12, 25}));
+  EXPECT_EQ(numbers(grad(x.sum(), p)), Numbers({8, 10}));
+}
+
 TEST_F(InPlaceAlias, AStaleTensorCannotBeWrittenEither) {
   const Tensor p = leaf({1, 2});
   Tensor y = p * 1.0;

@@ -1,4 +1,5 @@
 // Leaves: what they own, how their gradients lie in memory, freezing.
+#include "tensor/dispatch/observer.h"
 #include "tests/autograd/checks.h"
 
 namespace weft {
@@ -18,6 +19,37 @@ TEST_F(LeafTest, EveryLeafOwnsItsGradient) {
   NoGrad guard;
   a.grad().fill_(9.0);
   EXPECT_EQ(numbers(b.grad()), Numbers({1, 1}));
+}
+
+/// Asks for a gradient at each addition, and may reset it.
+struct Asking : Observer {
+  Asking(const Tensor& x, bool resets) : leaf(x), resets(resets) {}
+  void end(const ObserverEvent& event) override {
+    if (event.name != "add") return;
+    shape = leaf.grad().shape();
+    if (resets) leaf.zero_grad();
+  }
+  Tensor leaf;
+  bool resets;
+  Shape shape;
+};
+
+TEST_F(LeafTest, AnObserverMayAskForTheGradientThatIsAddedTo) {
+  for (const bool resets : {false, true}) {
+    const Tensor x = leaf({1, 2});
+    const Tensor y = x.view({2});
+    y.backward(ones({2}, f64));
+    Asking observer(x, resets);
+    {
+      const ObserverScope scope(observer);
+      y.backward(ones({2}, f64));
+    }
+    EXPECT_EQ(observer.shape, Shape({2}));
+    if (resets)
+      EXPECT_FALSE(x.grad().defined());
+    else
+      EXPECT_EQ(numbers(x.grad()), Numbers({2, 2}));
+  }
 }
 
 TEST_F(LeafTest, EveryLeafOwnsItsGradientUnderCreateGraph) {

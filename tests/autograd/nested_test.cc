@@ -1,12 +1,14 @@
 // Gradients inside of vmap and of checkpoint, and gradients of those: each against a loop or the plain call.
 #include <any>
 #include <cmath>
+#include <memory>
 
 #include "autograd/checkpoint.h"
 #include "autograd/function.h"
 #include "autograd/saved_hooks.h"
 #include "tensor/autocast.h"
 #include "tensor/batching/vmap.h"
+#include "tensor/dispatch/observer.h"
 #include "tests/autograd/checks.h"
 
 namespace weft::testing {
@@ -137,6 +139,26 @@ TEST_F(Nested, EmptyResultsInsideVmapKeepTheirHistory) {
   const Tensor y = vmap([](const Tensor& row) { return row.slice(0, 4, 4); })(x);
   EXPECT_EQ(y.shape(), (Shape{3, 0}));
   EXPECT_EQ(grad(y.sum(), x).sum().item(), 0);
+}
+
+TEST_F(Nested, AScopeOfAnObserverThatEndsWithinAnUnobservedOpIsOver) {
+  struct Counter final : Observer {
+    void begin(const ObserverEvent&) override { ++begun; }
+    void end(const ObserverEvent&) override { ++ended; }
+    int begun = 0, ended = 0;
+  } first, second;
+  auto scope = std::make_unique<ObserverScope>(first);
+  std::unique_ptr<ObserverScope> other;
+  const auto pack = [&](const Tensor& x) -> std::any {  // runs within the op of the sample, which alone is observed
+    scope.reset();
+    if (!other) other = std::make_unique<ObserverScope>(second);
+    return x;
+  };
+  const autograd::SavedTensorHooks hooks(pack, [](const std::any& x) { return std::any_cast<Tensor>(x); });
+  (void)vmap([](const Tensor& x) { return exp(x); })(parameter(ones({3, 2})));
+  EXPECT_EQ(first.ended, first.begun - 1);
+  (void)exp(ones({2}));
+  EXPECT_GT(second.begun, 0);
 }
 
 }  // namespace

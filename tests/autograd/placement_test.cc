@@ -189,6 +189,30 @@ TEST_F(Placement, ADifferentGradientIsAddedInTheBuffer) {
   EXPECT_EQ(numbers(w.buffer), numbers(wanted * 2.0));
 }
 
+/// x weight^T, whose backward runs another backward to the weight.
+struct LinearByItself : autograd::Function<LinearByItself> {
+  static Tensor forward(autograd::Context& context, const Tensor& x, const Tensor& weight) {
+    context.save(x, weight);
+    return linear(x, weight);
+  }
+  static std::vector<Tensor> backward(autograd::Context& context, const Tensor& g) {
+    const EnableGrad recording;
+    const Tensor x = parameter(context.saved(0));
+    linear(x, context.saved(1)).backward(g);
+    return {x.grad(), Tensor()};
+  }
+};
+
+TEST_F(Placement, ABackwardWithinBackwardLeavesWhatWaitsInABuffer) {
+  Buffered w(randn({4, 4}, f64));
+  const Tensor plain = parameter(w.leaf.detach().clone()), x = parameter(randn({3, 4}, f64));
+  for (const Tensor& weight : {w.leaf, plain})
+    square(linear(LinearByItself::apply(x, weight), weight)).sum().backward();
+  EXPECT_TRUE(allclose(w.leaf.grad(), plain.grad(), 1e-12, 1e-12));
+  EXPECT_TRUE(w.leaf.grad().is_same(w.buffer));
+  w.expect_frame();
+}
+
 TEST_F(Placement, SecondOrderIsUnchanged) {
   const Tensor packed = randn({1, 3, 12}, f64);
   EXPECT_TRUE(gradgradcheck([](const std::vector<Tensor>& in) { return packed_attention(in[0], 2); }, {packed}));

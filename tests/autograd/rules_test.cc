@@ -40,6 +40,24 @@ TEST_F(Rules, StdOfNaNIsNaN) {
   EXPECT_TRUE(std::isnan(stddev(x).item<double>()));
 }
 
+// A point at the center of an outer pixel has no slope, whatever the gradient it is handed.
+TEST_F(Rules, TheSecondGradientOfGridSampleKnowsThatPointsOnOuterPixelsHaveNoSlope) {
+  for (const GridPadding padding : {GridPadding::border, GridPadding::reflection})
+    for (const bool align : {true, false}) {
+      const double edge = align ? 1 : 0.75;
+      const Tensor x = arange(1, 17, 1, f64).view({1, 1, 4, 4});
+      const Tensor grid = parameter(tensor({{{{-edge, -edge}, {edge, edge}, {edge, 0.2}, {0.3, 0.1}}}}, f64));
+      const Tensor g = parameter(ones({1, 1, 1, 4}, f64));
+      const Tensor y = grid_sample(x, grid, {.padding = padding, .align_corners = align});
+      const Tensor slope = grad({(y * g).sum()}, {grid}, {.create_graph = true})[0];
+      // It is linear in g: a point's slope is what it is with a gradient of 1.
+      const Numbers expected = numbers(slope.sum({0, 1, 3})), found = numbers(grad({slope.sum()}, {g})[0]);
+      EXPECT_EQ(expected[0], 0);
+      EXPECT_EQ(expected[1], 0);
+      for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(found[i], expected[i], 1e-12) << i;
+    }
+}
+
 /// The shapes of the results of the op of this name, as it ran last.
 struct LastResults : Observer {
   explicit LastResults(std::string_view name) : name(name) {}

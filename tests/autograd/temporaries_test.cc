@@ -135,6 +135,37 @@ TEST(Temporaries, ObserversSeeInputsThatStillHoldTheirValues) {
   EXPECT_EQ(values.inputs, (std::vector<std::vector<float>>{{1, 1}, {2, 2}}));
 }
 
+TEST(Temporaries, RulesWriteOverAGradientThatTheyAloneHold) {
+  const Tensor w = parameter(rand({1 << 20}));
+  const Tensor loss = (dropout(relu(exp(w * 2.0)), 0.5) / 3.0 - 1.0).neg().sum();
+  reset_peak_memory();
+  const int64_t before = memory_stats().peak_bytes;
+  loss.backward();
+  EXPECT_LT(memory_stats().peak_bytes - before, (4 << 20) * 3 / 2);
+}
+
+/// x + y, whose gradient is one tensor for both.
+struct Sum : autograd::Function<Sum> {
+  static Tensor forward(autograd::Context& /*context*/, const Tensor& x, const Tensor& y) { return x + y; }
+  static std::vector<Tensor> backward(autograd::Context& /*context*/, const Tensor& g) { return {g, g}; }
+};
+
+TEST(Temporaries, AGradientThatSomethingSeesKeepsItsValue) {
+  const Tensor w = parameter(rand({64, 80})), a = w * 2.0, b = exp(a), c = -b, d = relu(b), e = Sum::apply(c, d);
+  const Tensor f = e.reshape({80, 64}), y = f * 3.0, seed = rand({80, 64});
+  std::vector<Tensor> seen = {seed};
+  std::vector<std::vector<float>> values = {seed.to_vector<float>()};
+  const auto see = [&](const Tensor& g) { seen.push_back(g), values.push_back(g.to_vector<float>()); };
+  for (const Tensor& x : {b, d, f}) x.register_hook(see);
+  for (const bool create_graph : {false, true})
+    for (const Tensor& g :
+         grad({y}, {a, c, e, f, y, y}, {.create_graph = create_graph, .retain_graph = true, .seeds = {seed}}))
+      see(g);
+  y.backward(seed);
+  EXPECT_EQ(seen.size(), 1 + 3 * 3 + 2 * 6u);
+  for (size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i].to_vector<float>(), values[i]) << i;
+}
+
 TEST(Temporaries, SixOpsNeedOneBuffer) {
   const Tensor x = rand({1 << 20});
   reset_peak_memory();

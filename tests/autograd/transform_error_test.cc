@@ -35,5 +35,18 @@ TEST(TransformErrors, RefuseAnEmptyFunction) {
   EXPECT_EQ(error_of([&] { (void)autograd::checkpoint(none, x); }), "checkpoint: the function is empty");
 }
 
+TEST(TransformErrors, LeaveRunningStatisticsAsTheyWere) {
+  const Tensor mean = ones({3}), var = ones({3}), x = randn({2, 4, 3});
+  const auto train = [](const Tensor& rows, const Tensor& m, const Tensor& v) {
+    return batch_norm(rows, m, v, {}, {}, {.training = true});
+  };
+  EXPECT_THROW(vmap([&](const Tensor& rows) { return train(rows, mean, var); })(x), DeviceError);
+  EXPECT_EQ(error_of([&] { train(x[0], mean, parameter(var)); }),
+            "batch_norm([4, 3] f32, [3] f32, [3] f32): the update of running statistics would write to a leaf that "
+            "requires a gradient; do it under NoGrad");
+  EXPECT_TRUE(equal(mean, ones({3})));
+  EXPECT_TRUE(equal(var, ones({3})));
+}
+
 }  // namespace
 }  // namespace weft::testing

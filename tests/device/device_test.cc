@@ -90,6 +90,42 @@ TEST_F(OnDevice, GradientsCrossDevices) {
   EXPECT_TRUE(allclose(w.grad(), w.detach() * 2.0));
 }
 
+TEST_F(OnDevice, GradientsAreGivenWhereTheirTensorsAre) {
+  const Tensor here = parameter(ones({2})), there = parameter(ones({2}).to(device));
+  EXPECT_EQ(error_of<GradientError>([&] { (there * 2.0).backward(ones({2})); }),
+            "backward([2] f32 extension:0): the seed is on cpu, the tensor on extension:0; use to()");
+  EXPECT_EQ(error_of<GradientError>([&] { here.set_grad(ones({2}).to(device)); }),
+            "set_grad([2] f32): the gradient of `leaf` must be [2] f32, not [2] f32 extension:0");
+  EXPECT_EQ(error_of<GradientError>([&] { there.set_grad(ones({2})); }),
+            "set_grad([2] f32 extension:0): the gradient of `leaf` must be [2] f32 extension:0, not [2] f32");
+  there.register_hook([](const Tensor& g) { return g.to(Device::cpu()); });
+  EXPECT_EQ(error_of<GradientError>([&] { there.sum().backward(); }),
+            "backward of `leaf`: the gradient of `leaf` must be [2] f32 extension:0, not [2] f32");
+  EXPECT_FALSE(there.grad().defined());
+}
+
+TEST_F(OnDevice, DerivativesAreThereAndCanBeChecked) {
+  const Tensor x = randn({3, 4}, f64).to(device);
+  const auto nothing = [](const Tensor& t) { return t.slice(0, 0, 0); };
+  EXPECT_EQ(jacobian(nothing, x).device(), device);
+  const CheckedFunction cube = [](const std::vector<Tensor>& in) { return in[0] * in[0] * in[0]; };
+  EXPECT_TRUE(gradcheck(cube, {x}));
+  EXPECT_TRUE(gradgradcheck(cube, {x}));
+}
+
+TEST_F(OnDevice, TablesOfSamples) {
+  const Tensor tables = randn({3, 5, 2}), indices = arange(6).view({3, 2}) % 5;
+  for (const int64_t padding : {-1, 1}) {
+    const auto rows = [&](const Tensor& i, const Tensor& t) { return embedding(i, t, padding); };
+    const auto gradient = [&](const Tensor& i, const Tensor& t) {
+      return vjp([&](const Tensor& u) { return rows(i, u).sum(); }, t).gradient;
+    };
+    const Tensor there = tables.to(device), i = indices.to(device);
+    EXPECT_EQ(vmap(rows)(i, there).to_vector<float>(), vmap(rows)(indices, tables).to_vector<float>());
+    EXPECT_EQ(vmap(gradient)(i, there).to_vector<float>(), vmap(gradient)(indices, tables).to_vector<float>());
+  }
+}
+
 TEST_F(OnDevice, WritesInPlaceAndAcrossDevices) {
   Tensor there = zeros({2, 3}, f32, device);
   there.add_(1.0).mul_(3.0);
