@@ -59,7 +59,7 @@ std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const T
     Tensors out;
     for (size_t i = 0; i < x.size(); ++i) {
       const Shape shape = joined(y.shape(), x[i].shape());
-      out.push_back(parts[i].empty() ? zeros(shape, x[i].dtype()) : reshape(cat(parts[i], 0), shape));
+      out.push_back(parts[i].empty() ? zeros(shape, x[i].dtype(), x[i].device()) : reshape(cat(parts[i], 0), shape));
     }
     all.push_back(call.finished(out, differentiable));
   }

@@ -78,7 +78,9 @@ class BatchBackend final : public Backend {
     if (out.empty()) throw Error(text("`", info.name, "` writes to its inputs, which vmap cannot do"));
     if (info.code == op_info<op::CopyFrom>.code) {  // what it overwrites does not matter
       const Batch source = batch_behind(number, in[1]);
-      return store(number, out[0], {cast(source.x, out[0].dtype), source.batched});
+      // A cast to the same dtype is no copy: a later write to either would change both.
+      const Tensor copy = dispatch::unshared(cast(source.x, out[0].dtype), source.x);
+      return store(number, out[0], {copy, source.batched});
     }
     std::vector<Batch> inputs;
     bool batched = draws_own_numbers(info, op);

@@ -6,7 +6,8 @@
 // A rule gets the batch tensors of the op's inputs, at least one of which has a batch axis, and returns those of its
 // results, with the batch axis first. It calls ordinary ops, which record the history of the batch tensors. An op
 // without a rule runs sample by sample (one_by_one), which is correct for every op and as slow as a loop. Ops whose
-// policy broadcasts, and the ops of unary.inc, special.inc, activation.inc and compare.inc, have the rule same_op.
+// policy broadcasts, and the ops of unary.inc, special.inc, activation.inc, activation_backward.inc and compare.inc,
+// have the rule same_op.
 //
 //   same_op       runs the same op: it works element-wise, or accepts any leading axes
 //   along_axis    runs the op with `op.axis` (which counts from 0) shifted by the batch axis

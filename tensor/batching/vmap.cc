@@ -8,6 +8,17 @@
 
 namespace weft {
 
+BatchAxes::BatchAxes(int64_t axis) : axes_{axis} {}
+BatchAxes::BatchAxes(std::nullopt_t) : axes_{std::nullopt} {}
+BatchAxes::BatchAxes(std::initializer_list<std::optional<int64_t>> axes) : axes_(axes), each_(true) {}
+BatchAxes::BatchAxes(std::vector<std::optional<int64_t>> axes) : axes_(std::move(axes)), each_(true) {}
+
+BatchAxes BatchAxes::spread(size_t named, size_t count) const {
+  std::vector<std::optional<int64_t>> axes(named, of(0, count, "arguments"));
+  for (size_t i = 1; i < count; ++i) axes.push_back(of(i, count, "arguments"));
+  return BatchAxes(std::move(axes));
+}
+
 std::optional<int64_t> BatchAxes::of(size_t i, size_t count, const char* what) const {
   if (!each_) return axes_[0];
   if (axes_.size() != count) throw Error(text("vmap: ", axes_.size(), " batch axes for ", count, " ", what));

@@ -37,14 +37,16 @@ namespace weft {
 /// batch axis and is the same for every sample.
 class BatchAxes {
  public:
-  BatchAxes(int64_t axis) : axes_{axis} {}
-  BatchAxes(int axis) : axes_{axis} {}
-  BatchAxes(std::nullopt_t) : axes_{std::nullopt} {}
-  BatchAxes(std::initializer_list<std::optional<int64_t>> axes) : axes_(axes), each_(true) {}
-  explicit BatchAxes(std::vector<std::optional<int64_t>> axes) : axes_(std::move(axes)), each_(true) {}
+  BatchAxes(int64_t axis);
+  BatchAxes(int axis) : BatchAxes(int64_t{axis}) {}
+  BatchAxes(std::nullopt_t);
+  BatchAxes(std::initializer_list<std::optional<int64_t>> axes);
+  explicit BatchAxes(std::vector<std::optional<int64_t>> axes);
   /// The batch axis of number `i` of `count`. Error if the list does not have `count` axes; `what` is `arguments` or
   /// `results`, for the error.
   std::optional<int64_t> of(size_t i, size_t count, const char* what) const;
+  /// The axes of the tensors in `count` arguments, of which the first is a dict of `named` tensors.
+  BatchAxes spread(size_t named, size_t count) const;
 
  private:
   std::vector<std::optional<int64_t>> axes_;
@@ -87,9 +89,7 @@ template <class F> class Vmapped {
     std::vector<Tensor> arguments;
     for (const auto& [name, tensor] : named) arguments.push_back(tensor);
     (arguments.push_back(rest), ...);
-    std::vector<std::optional<int64_t>> axes(named.size(), in_dims_.of(0, kArguments, "arguments"));
-    for (size_t i = 1; i < kArguments; ++i) axes.push_back(in_dims_.of(i, kArguments, "arguments"));
-    return run(arguments, BatchAxes(std::move(axes)), [&](const std::vector<Tensor>& x) {
+    return run(arguments, in_dims_.spread(named.size(), kArguments), [&](const std::vector<Tensor>& x) {
       StateDict samples;
       for (const auto& [name, tensor] : named) samples.emplace(name, x[samples.size()]);
       return call(std::index_sequence_for<Rest...>(), x, named.size(), samples);

@@ -62,7 +62,7 @@ namespace detail {
 inline Tensor in_large_table(const Tensor& indices, int64_t rows) {
   Shape thin = indices.shape();
   for (size_t i = 1; i < thin.size(); ++i) thin[i] = 1;
-  return indices + reshape(arange(0, indices.size(0), 1, i64) * rows, thin);
+  return indices + reshape(arange(0, indices.size(0), 1, i64, indices.device()) * rows, thin);
 }
 inline bool all_within(const Tensor& indices, int64_t rows) {
   const Tensor all = dispatch::all_samples(indices);
@@ -90,7 +90,7 @@ WEFT_BATCHING(EmbeddingBackward) = [](const op::EmbeddingBackward& op, const Cal
   const int64_t all = op.rows * call.size();
   const Tensor rows = detail::in_large_table(indices, op.rows);
   if (op.padding_idx < 0) return unfold_all(call.run(op::EmbeddingBackward{all, -1}, {g, rows}), call.size());
-  const Tensor without = where(indices == op.padding_idx, full({}, all, i64), rows);
+  const Tensor without = where(indices == op.padding_idx, full({}, all, i64, rows.device()), rows);
   const std::vector<Tensor> out = call.run(op::EmbeddingBackward{all + 1, all}, {g, without});
   return unfold_all({slice(out[0], 0, 0, all)}, call.size());
 };
