@@ -22,6 +22,9 @@ void check_floating(const Tensor& tensor) {
   if (!is_floating(tensor.dtype())) throw DtypeError(text("the tensor must be floating, not ", tensor.dtype()));
 }
 
+/// A fan to divide by. One of 0 belongs to a tensor without elements, for which any number will do.
+double divisor(int64_t fan) { return static_cast<double>(std::max<int64_t>(fan, 1)); }
+
 /// Calls draw(tensor, generator). Where clone() overwrites the values, only a part is drawn and the rest repeats it: a
 /// constructor that reads the weights still finds such numbers. The length is a prime, so that rows differ.
 template <class Draw> void draw_or_repeat(Tensor& tensor, Generator& generator, const Draw& draw) {
@@ -101,23 +104,22 @@ void constant(Tensor tensor, double value) {
 }
 
 void xavier_uniform(Tensor tensor, double gain, Generator& generator) {
-  const double bound = gain * std::sqrt(6.0 / static_cast<double>(fan(tensor, Fan::in) + fan(tensor, Fan::out)));
+  const double bound = gain * std::sqrt(6.0 / divisor(fan(tensor, Fan::in) + fan(tensor, Fan::out)));
   uniform(tensor, -bound, bound, generator);
 }
 
 void xavier_normal(Tensor tensor, double gain, Generator& generator) {
-  normal(tensor, 0, gain * std::sqrt(2.0 / static_cast<double>(fan(tensor, Fan::in) + fan(tensor, Fan::out))),
-         generator);
+  normal(tensor, 0, gain * std::sqrt(2.0 / divisor(fan(tensor, Fan::in) + fan(tensor, Fan::out))), generator);
 }
 
 void kaiming_uniform(Tensor tensor, const KaimingOptions& options, Generator& generator) {
-  const double inputs = static_cast<double>(fan(tensor, options.fan));
+  const double inputs = divisor(fan(tensor, options.fan));
   const double bound = gain(options.nonlinearity, options.slope) * std::sqrt(3.0 / inputs);
   uniform(tensor, -bound, bound, generator);
 }
 
 void kaiming_normal(Tensor tensor, const KaimingOptions& options, Generator& generator) {
-  const double inputs = static_cast<double>(fan(tensor, options.fan));
+  const double inputs = divisor(fan(tensor, options.fan));
   normal(tensor, 0, gain(options.nonlinearity, options.slope) / std::sqrt(inputs), generator);
 }
 

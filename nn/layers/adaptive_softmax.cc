@@ -109,4 +109,9 @@ AdaptiveLogSoftmaxOutput AdaptiveLogSoftmaxWithLoss::forward(const Tensor& x, co
 
 Tensor AdaptiveLogSoftmaxWithLoss::predict(const Tensor& x) const { return argmax(log_prob(x), -1); }
 
+AdaptiveLogSoftmaxOutput AdaptiveLogSoftmaxWithLoss::operator()(const Tensor& x, const Tensor& target) const {
+  return in_layer(
+      *this, [&](const Tensor& a, const Tensor& b) { return forward(a, b); }, x, target);
+}
+
 }  // namespace weft::nn

@@ -32,10 +32,7 @@ class AdaptiveLogSoftmaxWithLoss : public Module {
   /// x is (N, in_features) and target is (N), or x is (in_features) and target is 0-d. IndexError for a target that is
   /// not a class.
   AdaptiveLogSoftmaxOutput forward(const Tensor& x, const Tensor& target) const;
-  AdaptiveLogSoftmaxOutput operator()(const Tensor& x, const Tensor& target) const {
-    return in_layer(
-        *this, [&](const Tensor& a, const Tensor& b) { return forward(a, b); }, x, target);
-  }
+  AdaptiveLogSoftmaxOutput operator()(const Tensor& x, const Tensor& target) const;
   /// The log-probabilities of all classes, (N, n_classes).
   Tensor log_prob(const Tensor& x) const;
   /// The most probable class of each row.

@@ -268,4 +268,26 @@ Tensor MultiheadAttention::forward(const Tensor& query, const Tensor& key, const
   return attend(projected(query, 0), cache.keys(), cache.values(), mask);
 }
 
+Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value,
+                                      const AttentionMask& mask) const {
+  const auto call = [&](const Tensor& q, const Tensor& k, const Tensor& v) { return forward(q, k, v, mask); };
+  return in_layer(*this, call, query, key, value);
+}
+
+Tensor MultiheadAttention::operator()(const Tensor& x, const AttentionMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& given) { return forward(given, mask); }, x);
+}
+
+Tensor MultiheadAttention::operator()(const Tensor& x, KvCache& cache, const AttentionMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& given) { return forward(given, cache, mask); }, x);
+}
+
+Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value, KvCache& cache,
+                                      const AttentionMask& mask) const {
+  const auto call = [&](const Tensor& q, const Tensor& k, const Tensor& v) { return forward(q, k, v, cache, mask); };
+  return in_layer(*this, call, query, key, value);
+}
+
 }  // namespace weft::nn

@@ -81,23 +81,11 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
                                        const AttentionWeightsOptions& options = {}) const;
   MultiheadAttention remake() const { return MultiheadAttention(options_); }
   using Layer<MultiheadAttention>::operator();
-  Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask = {}) const {
-    const auto call = [&](const Tensor& q, const Tensor& k, const Tensor& v) { return forward(q, k, v, mask); };
-    return in_layer(*this, call, query, key, value);
-  }
-  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
-    return in_layer(
-        *this, [&](const Tensor& given) { return forward(given, mask); }, x);
-  }
-  Tensor operator()(const Tensor& x, KvCache& cache, const AttentionMask& mask = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& given) { return forward(given, cache, mask); }, x);
-  }
+  Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask = {}) const;
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const;
+  Tensor operator()(const Tensor& x, KvCache& cache, const AttentionMask& mask = {}) const;
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value, KvCache& cache,
-                    const AttentionMask& mask = {}) const {
-    const auto call = [&](const Tensor& q, const Tensor& k, const Tensor& v) { return forward(q, k, v, cache, mask); };
-    return in_layer(*this, call, query, key, value);
-  }
+                    const AttentionMask& mask = {}) const;
 
  private:
   void check(const Tensor& x, int64_t part) const;

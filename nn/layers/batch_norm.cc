@@ -91,14 +91,14 @@ Tensor BatchNormNd::checked(const Tensor& x, bool then_relu) const {
 }
 
 Tensor BatchNormNd::forward_relu(const Tensor& x) const {
-  if (detail::forward_hooks != 0) return relu(run_layer(*this, x));  // hooks see norm(x), without the relu
+  if (detail::forward_hooks() != 0) return relu(run_layer(*this, x));  // hooks see norm(x), without the relu
   return in_layer(
       *this, [&](const Tensor& given) { return checked(given, true); }, x);
 }
 
 Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
   ErrorFrame frame("BatchNorm2d", x);
-  if (detail::forward_hooks != 0) return max_pool2d(forward_relu(x), options);
+  if (detail::forward_hooks() != 0) return max_pool2d(forward_relu(x), options);
   const auto call = [&](const Tensor& given) {
     if (!of_batch() || given.rank() != 4) return max_pool2d(checked(given, true), options);
     check_features(given);
@@ -106,5 +106,7 @@ Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& 
   };
   return in_layer(*this, call, x);
 }
+
+Tensor BatchNormNd::operator()(const Tensor& x) const { return run_layer(*this, x); }
 
 }  // namespace weft::nn

@@ -75,7 +75,7 @@ class BatchNormNd : public BatchNorm {
  public:
   Tensor forward(const Tensor& x) const { return checked(x, false); }
   Tensor forward_relu(const Tensor& x) const override;
-  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+  Tensor operator()(const Tensor& x) const;
 
  protected:
   /// The layer's name for error messages, and the ranks and shapes that it accepts.

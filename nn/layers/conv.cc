@@ -147,7 +147,7 @@ WEFT_CONV_FORWARD(ConvTranspose3d, conv_transpose3d)
 
 bool runs_unseen(const Tensor& x) {
   return !internal::modes().recording && internal::modes().autocast == f32 && !is_observed() &&
-         detail::forward_hooks == 0 && x.device().is_cpu();
+         detail::forward_hooks() == 0 && x.device().is_cpu();
 }
 
 Tensor Conv2d::forward(const Tensor& x) const {
@@ -160,13 +160,15 @@ Tensor Conv2d::forward(const Tensor& x) const {
 }
 
 Tensor Conv2d::forward_scaled(const Tensor& x, ConvScaling s) const {
-  if (bias().defined()) {
-    Tensor shift = s.scale.defined() ? bias() * s.scale : bias();
+  const Tensor w = weight(), b = bias();
+  ErrorFrame frame("conv2d", x, w, b);  // errors name the same function whether forward() takes this way or not
+  if (b.defined()) {
+    Tensor shift = s.scale.defined() ? b * s.scale : b;
     s.shift = s.shift.defined() ? std::move(shift) + s.shift : shift;
   }
-  return convolved(x, weight(), {}, options_,
-                   [&](const Tensor& in, const Tensor& w, const Tensor&, const weft::Conv2dOptions& o) {
-                     return conv2d_scaled(in, w, s, o, &prepacked());
+  return convolved(x, w, {}, options_,
+                   [&](const Tensor& in, const Tensor& filters, const Tensor&, const weft::Conv2dOptions& o) {
+                     return conv2d_scaled(in, filters, s, o, &prepacked());
                    });
 }
 

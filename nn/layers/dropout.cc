@@ -50,4 +50,10 @@ Tensor FeatureAlphaDropout::forward(const Tensor& x) const {
   return feature_alpha_dropout(x, is_training() ? p_ : 0, generator());
 }
 
+Tensor Dropout1d::operator()(const Tensor& x) const { return run_layer(*this, x); }
+
+Tensor Dropout2d::operator()(const Tensor& x) const { return run_layer(*this, x); }
+
+Tensor Dropout3d::operator()(const Tensor& x) const { return run_layer(*this, x); }
+
 }  // namespace weft::nn

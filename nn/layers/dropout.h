@@ -37,7 +37,7 @@ class Dropout1d : public ChannelDropout {
   explicit Dropout1d(double p = 0.5) : ChannelDropout(p, "Dropout1d", 1) {}
   Tensor forward(const Tensor& x) const { return drop(x); }
   Dropout1d remake() const { return Dropout1d(p()); }
-  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+  Tensor operator()(const Tensor& x) const;
 };
 
 /// Channel dropout on x (N, C, H, W) or (C, H, W).
@@ -46,7 +46,7 @@ class Dropout2d : public ChannelDropout {
   explicit Dropout2d(double p = 0.5) : ChannelDropout(p, "Dropout2d", 2) {}
   Tensor forward(const Tensor& x) const { return drop(x); }
   Dropout2d remake() const { return Dropout2d(p()); }
-  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+  Tensor operator()(const Tensor& x) const;
 };
 
 /// Channel dropout on x (N, C, D, H, W) or (C, D, H, W).
@@ -55,7 +55,7 @@ class Dropout3d : public ChannelDropout {
   explicit Dropout3d(double p = 0.5) : ChannelDropout(p, "Dropout3d", 3) {}
   Tensor forward(const Tensor& x) const { return drop(x); }
   Dropout3d remake() const { return Dropout3d(p()); }
-  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+  Tensor operator()(const Tensor& x) const;
 };
 
 /// In training, sets each element with probability p to the limit of SELU at -inf, then applies an affine map so that

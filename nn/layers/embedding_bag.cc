@@ -100,4 +100,9 @@ Tensor EmbeddingBag::with_scaled_gradient(const Tensor& indices) const {
   return detail::with_gradient_times(weight_.view(weight_.shape()), unsqueeze(1.0 / counts, 1));
 }
 
+Tensor EmbeddingBag::operator()(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights) const {
+  const auto call = [&](const Tensor& a, const Tensor& b, const Tensor& c) { return forward(a, b, c); };
+  return in_layer(*this, call, indices, offsets, per_sample_weights);
+}
+
 }  // namespace weft::nn

@@ -41,10 +41,7 @@ class EmbeddingBag : public Layer<EmbeddingBag> {
   Tensor forward(const Tensor& indices, const Tensor& offsets = {}, const Tensor& per_sample_weights = {}) const;
   EmbeddingBag remake() const { return EmbeddingBag(options_); }
   using Layer<EmbeddingBag>::operator();
-  Tensor operator()(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights = {}) const {
-    const auto call = [&](const Tensor& a, const Tensor& b, const Tensor& c) { return forward(a, b, c); };
-    return in_layer(*this, call, indices, offsets, per_sample_weights);
-  }
+  Tensor operator()(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights = {}) const;
 
   Tensor weight() const { return weight_; }
 

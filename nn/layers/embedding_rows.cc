@@ -56,13 +56,15 @@ Tensor with_gradient_times(Tensor x, const Tensor& scale) {
   const bool samples = x.device().kind == DeviceKind::vmap || scale.device().kind == DeviceKind::vmap;
   if (samples) {
     const Tensor values = x.detach();
-    return where(isfinite(values), values + (x - values) * scale, x);  // inf - inf would be NaN
+    const Tensor scaled = cast(values + (x - values) * scale, x.dtype());
+    return where(isfinite(values), scaled, x);  // inf - inf would be NaN
   }
-  x.register_hook([scale](const Tensor& g) { return g * scale; });
+  x.register_hook([scale](const Tensor& g) { return cast(g * scale, g.dtype()); });
   return x;
 }
 
 Tensor looked_up(const Tensor& indices, const Tensor& weight, int64_t padding, const RowOptions& options) {
+  ErrorFrame frame("embedding", indices, weight);
   shorten_rows(indices, weight, options);
   Tensor y = padding < 0 ? embedding(indices, weight) : embedding(indices, weight, padding);
   if (!options.scale_grad_by_freq || !needs_gradient(y) || indices.numel() == 0) return y;

@@ -69,8 +69,9 @@ Tensor row_counts(const Tensor& indices, const Tensor& weight);
 /// Whether x may need a gradient, including from code outside of vmap.
 bool needs_gradient(const Tensor& x);
 
-/// Returns x with its gradient multiplied by `scale`. If either is a vmap sample, this is composed of ops, so that
-/// gradients taken outside of vmap see it too; otherwise it is a hook, which costs nothing in forward.
+/// Returns x with its gradient multiplied by `scale`, in x's dtype: under Autocast, rows have 16 bits and `scale` has
+/// the weight's dtype. If either is a vmap sample, this is composed of ops, so that gradients taken outside of vmap see
+/// it too; otherwise it is a hook, which costs nothing in forward.
 Tensor with_gradient_times(Tensor x, const Tensor& scale);
 
 /// embedding(indices, weight, padding) after rows are limited to max_norm. With scale_grad_by_freq, the gradient of

@@ -34,35 +34,38 @@ void KvCache::swap(KvCache& other) noexcept {
 
 Tensor KvCache::seen(const Tensor& all) const { return all.defined() ? narrow(all, 2, 0, length_) : all; }
 
-void KvCache::grow(Tensor& all, const Tensor& like, int64_t wanted) const {
+Tensor KvCache::grown(const Tensor& all, const Tensor& like, int64_t wanted) const {
   const int64_t capacity = all.defined() ? all.size(2) : 0;
-  if (all.defined() && wanted <= capacity) return;
+  if (all.defined() && wanted <= capacity) return all;
   Shape shape = like.shape();
   shape[2] = std::max({wanted, 2 * capacity, int64_t{16}});
-  Tensor larger = empty(shape, like.dtype(), like.device());
+  const Tensor larger = empty(shape, like.dtype(), like.device());
   if (length_ > 0) narrow(larger, 2, 0, length_).copy_(seen(all));
-  all = larger;
+  return larger;
 }
 
 void KvCache::append(const Tensor& keys, const Tensor& values) {
   ErrorFrame frame("KvCache::append", keys, values);
   NoGrad guard;
-  if (keys.rank() != 4 || values.rank() != 4 || keys.size(2) != values.size(2))
-    throw ShapeError("keys and values must be (N, heads, L, D) of one length");
+  if (keys.rank() != 4 || values.rank() != 4 ||
+      !std::equal(keys.shape().begin(), keys.shape().end() - 1, values.shape().begin()))
+    throw ShapeError("keys and values must be (N, heads, L, D) that differ in D at most");
   const auto fits = [](const Tensor& all, const Tensor& more) {
     return !all.defined() ||
            (all.size(0) == more.size(0) && all.size(1) == more.size(1) && all.size(3) == more.size(3));
   };
   if (!fits(keys_, keys) || !fits(values_, values))
-    throw ShapeError(text("the cache holds ", keys_.shape(), "; clear() it for another batch"));
+    throw ShapeError(text("the cache holds ", this->keys().shape(), " and ", this->values().shape(),
+                          "; clear() it for another batch"));
   for (const auto& [all, more] : {std::pair{&keys_, &keys}, {&values_, &values}})
     if (all->defined() && all->dtype() != more->dtype())
       throw DtypeError(text("the cache holds ", all->dtype(), ", not ", more->dtype(), "; clear() it first"));
   const int64_t wanted = checked_add(length_, keys.size(2));
-  grow(keys_, keys, wanted);
-  grow(values_, values, wanted);
-  narrow(keys_, 2, length_, keys.size(2)).copy_(keys);
-  narrow(values_, 2, length_, keys.size(2)).copy_(values);
+  Tensor all_keys = grown(keys_, keys, wanted), all_values = grown(values_, values, wanted);
+  narrow(all_keys, 2, length_, keys.size(2)).copy_(keys);
+  narrow(all_values, 2, length_, keys.size(2)).copy_(values);
+  keys_ = std::move(all_keys);  // after all that may fail
+  values_ = std::move(all_values);
   length_ = wanted;
 }
 
@@ -90,6 +93,8 @@ void KvCache::reorder(const Tensor& rows) {
 }
 
 KvCacheUndo::KvCacheUndo() : exceptions_(std::uncaught_exceptions()) {}
+
+void KvCacheUndo::watch(KvCache& cache) { lengths_.emplace_back(&cache, cache.length()); }
 
 KvCacheUndo::~KvCacheUndo() {
   if (std::uncaught_exceptions() == exceptions_) return;

@@ -21,8 +21,9 @@ class KvCache {
   KvCache& operator=(KvCache&& other) noexcept;
   ~KvCache() = default;
 
-  /// Appends keys and values (N, heads, L, D) along the position axis. DtypeError unless they have the dtype of those
-  /// in the cache, which would be rounded or widened otherwise (as by a call outside of the others' Autocast).
+  /// Appends keys and values (N, heads, L, D) along the position axis; only D may differ. DtypeError unless they have
+  /// the dtype of those in the cache, which would be rounded or widened otherwise (as by a call outside of the others'
+  /// Autocast).
   void append(const Tensor& keys, const Tensor& values);
   /// Keeps only the first `length` positions. IndexError if there are fewer.
   void truncate(int64_t length);
@@ -39,7 +40,8 @@ class KvCache {
  private:
   void swap(KvCache& other) noexcept;
   Tensor seen(const Tensor& all) const;
-  void grow(Tensor& all, const Tensor& like, int64_t wanted) const;
+  /// `all` with room for `wanted` positions: itself, or a larger copy. `like` has its other sizes.
+  Tensor grown(const Tensor& all, const Tensor& like, int64_t wanted) const;
 
   Tensor keys_, values_;  // (N, heads, capacity, D)
   int64_t length_ = 0;
@@ -54,7 +56,7 @@ class KvCacheUndo {
   ~KvCacheUndo();
   KvCacheUndo(const KvCacheUndo&) = delete;
   KvCacheUndo& operator=(const KvCacheUndo&) = delete;
-  void watch(KvCache& cache) { lengths_.emplace_back(&cache, cache.length()); }
+  void watch(KvCache& cache);
 
  private:
   int exceptions_;

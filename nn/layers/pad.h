@@ -2,13 +2,20 @@
 #pragma once
 
 #include <array>
+#include <span>
+#include <string>
 #include <utility>
 
-#include "nn/layers/option_list.h"
 #include "nn/module/layer.h"
 #include "tensor/functions/pad_mode.h"
 
 namespace weft::nn {
+
+namespace detail {
+Tensor pad_last(const Tensor& x, std::span<const int64_t> widths, PadMode mode, const Scalar& value);
+/// The options of a layer that pads, as they are printed.
+std::string shown_padding(std::span<const int64_t> widths, const Scalar& value);
+}  // namespace detail
 
 /// Pads the last `kAxes` axes of x at both ends; see pad(). Widths are in PyTorch's order, last axis first: (left,
 /// right, top, bottom, ...). Negative widths crop. ShapeError if x has fewer axes, or if an axis is too short for the
@@ -16,22 +23,12 @@ namespace weft::nn {
 template <class Self, size_t kAxes> class PadLayer : public Layer<Self> {
  public:
   using Widths = std::array<int64_t, 2 * kAxes>;
-  Tensor forward(const Tensor& x) const {
-    ErrorFrame frame("pad", x);
-    if (x.rank() < static_cast<int64_t>(kAxes))
-      throw ShapeError(text("x must have ", kAxes, " axes or more, not shape ", x.shape()));
-    std::vector<Padding> widths(static_cast<size_t>(x.rank()));
-    for (size_t i = 0; i < kAxes; ++i) widths[widths.size() - 1 - i] = {widths_[2 * i], widths_[2 * i + 1]};
-    return pad(x, widths, mode_, value_);
-  }
+  Tensor forward(const Tensor& x) const { return detail::pad_last(x, widths_, mode_, value_); }
   Self remake() const { return from_widths(std::make_index_sequence<2 * kAxes>()); }
 
  protected:
   PadLayer(const Widths& widths, PadMode mode, const Scalar& value = 0) : widths_(widths), mode_(mode), value_(value) {
-    detail::OptionList list;
-    for (const int64_t width : widths) list.add(width);
-    if (value.to_double() != 0) list.add("value", value.to_double());
-    this->describe(list.line());
+    this->describe(detail::shown_padding(widths, value));
   }
   static Widths same_widths(int64_t all) {
     Widths out;

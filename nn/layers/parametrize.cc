@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "autograd/grad_mode.h"
+#include "autograd/leaf_node.h"
 #include "autograd/run_again.h"
 #include "nn/module/module_state.h"
 #include "tensor/autocast.h"
@@ -19,6 +20,12 @@ namespace {
 int64_t checked_axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) throw IndexError(text("axis ", axis, " is out of range for ", rank, " axes"));
   return axis < 0 ? axis + rank : axis;
+}
+
+/// Whether more than one layer has registered the parameter.
+bool is_tied(const Tensor& parameter) {
+  const auto* const leaf = dynamic_cast<autograd::Leaf*>(internal::body(parameter).history.get());
+  return leaf != nullptr && leaf->registrations() > 1;
 }
 
 /// x / max(|x|, eps).
@@ -52,7 +59,7 @@ Parametrization::Parametrization(Module& module, const std::string& name, const 
     throw Error(text(module.type_name(), " has no parameter `", name, "` of its own"));
   const Tensor weight = state.parameters[found].tensor;
   initial_ = weight.detach().clone();
-  weight.requires_grad_(false);
+  if (!is_tied(weight)) weight.requires_grad_(false);  // another layer that has it trains it further
   state.buffers.push_back({name, weight, false, true});
   state.parameters.erase(found);
   state.type.clear();  // it is another class now
@@ -74,15 +81,16 @@ void Parametrization::add_buffers(const std::vector<NamedTensor>& buffers) {
   for (const NamedTensor& buffer : buffers) step_.register_buffer(buffer.name, buffer.tensor);
 }
 
-struct Turns::Lock {
+struct Turns::Lock final : SharedObject {
   std::recursive_mutex mutex;
 };
-Turns::Turns() : lock_(std::make_shared<Lock>()) {}
+Turns::Turns() : lock_(IntrusivePtr<SharedObject>::adopt(new Lock)) {}
+Turns::Lock& Turns::lock() const { return static_cast<Lock&>(*lock_); }
 Turns::Scope::Scope(const Turns& turns) : turns_(turns) {
   if (!turns_.lock_) throw Error("this module was moved from");
-  turns_.lock_->mutex.lock();
+  turns_.lock().mutex.lock();
 }
-Turns::Scope::~Scope() { turns_.lock_->mutex.unlock(); }
+Turns::Scope::~Scope() { turns_.lock().mutex.unlock(); }
 
 SpectralVectors::SpectralVectors(const Tensor& weight, int64_t axis, double eps)
     : axis_(checked_axis(axis, weight.rank())), eps_(eps) {

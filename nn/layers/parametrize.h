@@ -2,7 +2,6 @@
 // are those of torch.nn.utils.parametrizations.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,7 +22,7 @@ namespace detail {
 
 /// Replaces a parameter of a module by a computed value. The parameters that it is computed from are registered under
 /// `parametrizations.NAME`. The tensor of the original parameter is neither parameter nor buffer then: it holds the
-/// computed value during a call.
+/// computed value during a call. A layer that shares it keeps it as its own parameter, which is tied no longer.
 class Parametrization {
  public:
   /// Error if `module` itself has no parameter `name`. `kind` is PyTorch's name of what computes the value.
@@ -56,7 +55,8 @@ class Turns {
 
  private:
   struct Lock;
-  std::shared_ptr<Lock> lock_;
+  Lock& lock() const;
+  IntrusivePtr<SharedObject> lock_;  // a Lock
 };
 
 /// The leading singular vectors u and v of a weight, viewed as a matrix whose rows are the slices along `axis`.
@@ -88,10 +88,8 @@ template <class Self, Parametrizable M> class Parametrized : public M {
     const detail::Turns::Scope turn(turns_);
     const ReplacedState replaced(*this, {{self().name(), self().computed()}}, self().name());
     auto result = M::forward(inputs...);
-    if constexpr (std::same_as<decltype(result), Tensor>)
-      return replaced.kept(result);
-    else
-      return result;
+    replaced.keep(result);
+    return result;
   }
   template <class... Inputs> auto operator()(const Tensor& x, const Inputs&... more) const {
     if constexpr ((std::same_as<Inputs, Tensor> && ...))

@@ -258,4 +258,14 @@ LSTMState LSTMCell::operator()(const Tensor& x, const LSTMState& state) const {
   return in_layer(*this, call, x, state.h, state.c);
 }
 
+Tensor RNNCell::operator()(const Tensor& x, const Tensor& h) const {
+  return in_layer(
+      *this, [&](const Tensor& a, const Tensor& b) { return forward(a, b); }, x, h);
+}
+
+Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const {
+  return in_layer(
+      *this, [&](const Tensor& a, const Tensor& b) { return forward(a, b); }, x, h);
+}
+
 }  // namespace weft::nn

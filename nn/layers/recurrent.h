@@ -149,10 +149,7 @@ class RNNCell : public RecurrentCell {
                                    hidden_size)) {}
   Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step(x, {h, {}}).h; }
   RNNCell remake() const { return RNNCell(options()); }
-  Tensor operator()(const Tensor& x, const Tensor& h = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& a, const Tensor& b) { return forward(a, b); }, x, h);
-  }
+  Tensor operator()(const Tensor& x, const Tensor& h = {}) const;
 };
 
 /// One step of an LSTM: returns the next h and c.
@@ -176,10 +173,7 @@ class GRUCell : public RecurrentCell {
                                    hidden_size)) {}
   Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step(x, {h, {}}).h; }
   GRUCell remake() const { return GRUCell(options()); }
-  Tensor operator()(const Tensor& x, const Tensor& h = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& a, const Tensor& b) { return forward(a, b); }, x, h);
-  }
+  Tensor operator()(const Tensor& x, const Tensor& h = {}) const;
 };
 
 }  // namespace weft::nn

@@ -1,21 +1,39 @@
 #include "nn/layers/sequential.h"
 
+#include <unordered_map>
+
 #include "nn/layers/activation.h"
 #include "nn/layers/conv_norm.h"
 #include "nn/layers/pool.h"
 
 namespace weft::nn {
 
+namespace {
+
+/// Copies of `tensors`, undefined ones where those are. One that is there twice has one copy, as clone() requires.
+std::vector<Tensor> remade_tensors(const std::vector<Tensor>& tensors) {
+  std::unordered_map<const internal::TensorBody*, Tensor> copies;
+  std::vector<Tensor> out;
+  for (const Tensor& x : tensors) {
+    Tensor copy;
+    if (x.defined()) copy = copies.try_emplace(&internal::body(x), x.detach().clone()).first->second;
+    out.push_back(copy);
+  }
+  return out;
+}
+
+}  // namespace
+
 size_t Sequential::fused_steps(size_t index, size_t last) const {
   // Hooks see every layer by itself.
-  if (steps_[index]->batch_norm() == nullptr || detail::forward_hooks != 0) return 1;
+  if (steps_[index]->batch_norm() == nullptr || detail::forward_hooks() != 0) return 1;
   if (!is_layer<ReLU>(index + 1, last)) return 1;
   return steps_[index]->batch_norm2d() != nullptr && is_layer<MaxPool2d>(index + 2, last) ? 3 : 2;
 }
 
 Sequential Sequential::remake() const {
   Sequential out;
-  for (const std::unique_ptr<Step>& step : steps_) step->remake(out);
+  for (const Owned<Step>& step : steps_) step->remake(out);
   return out;
 }
 
@@ -56,5 +74,36 @@ Tensor Sequential::forward(const Tensor& x, size_t first, size_t last) const {
   }
   return y;
 }
+
+Tensor ParameterList::push_back(const Tensor& value) {
+  detail::make_room(items_);
+  items_.push_back(register_parameter(std::to_string(items_.size()), value));
+  return items_.back();
+}
+ParameterList ParameterList::remake() const {
+  ParameterList out;
+  for (const Tensor& copy : remade_tensors(items_)) out.push_back(copy);
+  return out;
+}
+Tensor ParameterList::operator[](size_t index) const {
+  if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " parameters"));
+  return items_[index];
+}
+
+Tensor ParameterDict::insert(const std::string& name, const Tensor& value) {
+  items_.make_room(name);
+  std::string own = name;
+  items_.push_back({std::move(own), register_parameter(name, value)});
+  return items_[items_.size() - 1].second;
+}
+ParameterDict ParameterDict::remake() const {
+  ParameterDict out;
+  std::vector<Tensor> tensors;
+  for (const auto& [name, item] : items_) tensors.push_back(item);
+  const std::vector<Tensor> copies = remade_tensors(tensors);
+  for (size_t i = 0; i < copies.size(); ++i) out.insert(items_[i].first, copies[i]);
+  return out;
+}
+bool ParameterDict::contains(const std::string& name) const { return items_.contains(name); }
 
 }  // namespace weft::nn

@@ -2,7 +2,6 @@
 // modules or parameters that their owner uses.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <typeinfo>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "nn/layers/flatten.h"
 #include "nn/module/layer.h"
 #include "nn/module/named_list.h"
+#include "tensor/core/owned.h"
 
 namespace weft::nn {
 
@@ -44,10 +44,11 @@ class Sequential : public Layer<Sequential> {
   template <SequentialStep M> void push_back(M module) { push_back(std::to_string(steps_.size()), std::move(module)); }
   template <TensorFunction F> void push_back(const std::string& name, F f) { push_back(name, Lambda(std::move(f))); }
   template <HasForward M> void push_back(const std::string& name, M module) {
-    auto step = std::make_unique<StepOf<M>>(name, std::move(module));
+    auto* const step = new StepOf<M>(name, std::move(module));
+    Owned<Step> owner(step);
     detail::make_room(steps_);
     register_module(name, step->module);
-    steps_.push_back(std::move(step));
+    steps_.push_back(std::move(owner));
   }
 
   Tensor forward(const Tensor& x) const;
@@ -131,7 +132,7 @@ class Sequential : public Layer<Sequential> {
   /// The number of steps to fuse for a convolution at `index` with its batch norm and ReLU; 0 if they are not fused.
   size_t conv_norm_steps(size_t index, size_t last, const Tensor& x) const;
 
-  std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<Owned<Step>> steps_;
 };
 
 namespace detail {
@@ -159,7 +160,7 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
   ModuleList() = default;
   template <std::derived_from<M> Kind> void push_back(Kind module) {
     Item item;
-    auto owned = std::make_unique<Kind>(std::move(module));
+    Owned<Kind> owned(new Kind(std::move(module)));
     if constexpr (Clonable<Kind>)
       item.append_remade = [](const M& from, ModuleList& out) {
         out.push_back(detail::remade(static_cast<const Kind&>(from)));
@@ -193,7 +194,7 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
 
  private:
   struct Item {
-    std::unique_ptr<M> module;
+    Owned<M> module;
     void (*append_remade)(const M& module, ModuleList& out) = nullptr;
   };
   std::vector<Item> items_;
@@ -236,22 +237,11 @@ class ParameterList : public Module {
  public:
   ParameterList() = default;
   /// Registers `value` as a parameter, as register_parameter() does, and returns it.
-  Tensor push_back(const Tensor& value) {
-    detail::make_room(items_);
-    items_.push_back(register_parameter(std::to_string(items_.size()), value));
-    return items_.back();
-  }
+  Tensor push_back(const Tensor& value);
 
-  ParameterList remake() const {
-    ParameterList out;
-    for (const Tensor& item : items_) out.push_back(item.detach().clone());
-    return out;
-  }
+  ParameterList remake() const;
   size_t size() const { return present(items_).size(); }
-  Tensor operator[](size_t index) const {
-    if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " parameters"));
-    return items_[index];
-  }
+  Tensor operator[](size_t index) const;
   auto begin() const { return present(items_).begin(); }
   auto end() const { return items_.end(); }
 
@@ -264,20 +254,11 @@ class ParameterDict : public Module {
  public:
   ParameterDict() = default;
   /// Registers `value` as a parameter, as register_parameter() does, and returns it.
-  Tensor insert(const std::string& name, const Tensor& value) {
-    items_.make_room(name);
-    std::string own = name;
-    items_.push_back({std::move(own), register_parameter(name, value)});
-    return items_[items_.size() - 1].second;
-  }
+  Tensor insert(const std::string& name, const Tensor& value);
 
-  ParameterDict remake() const {
-    ParameterDict out;
-    for (const auto& [name, item] : items_) out.insert(name, item.detach().clone());
-    return out;
-  }
+  ParameterDict remake() const;
   size_t size() const { return present(items_).size(); }
-  bool contains(const std::string& name) const { return items_.contains(name); }
+  bool contains(const std::string& name) const;
   /// Error if there is no parameter of this name.
   Tensor operator[](const std::string& name) const { return get_parameter(name); }
   auto begin() const { return present(items_).begin(); }

@@ -210,4 +210,51 @@ Tensor Transformer::forward(const Tensor& src, const Tensor& tgt, const Transfor
   return decoder_(tgt, encoder_(src, mask.src), {.tgt = mask.tgt, .memory = mask.memory});
 }
 
+Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& given) { return forward(given, mask); }, x);
+}
+
+Tensor TransformerEncoderLayer::operator()(const Tensor& x, KvCache& cache, const AttentionMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& given) { return forward(given, cache, mask); }, x);
+}
+
+Tensor TransformerDecoderLayer::operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, mask); }, tgt, memory);
+}
+
+Tensor TransformerDecoderLayer::operator()(const Tensor& tgt, const Tensor& memory, DecoderCache& cache,
+                                           const DecoderMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, cache, mask); }, tgt, memory);
+}
+
+Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& given) { return forward(given, mask); }, x);
+}
+
+Tensor TransformerEncoder::operator()(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& given) { return forward(given, caches, mask); }, x);
+}
+
+Tensor TransformerDecoder::operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, mask); }, tgt, memory);
+}
+
+Tensor TransformerDecoder::operator()(const Tensor& tgt, const Tensor& memory, std::vector<DecoderCache>& caches,
+                                      const DecoderMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, caches, mask); }, tgt, memory);
+}
+
+Tensor Transformer::operator()(const Tensor& src, const Tensor& tgt, const TransformerMask& mask) const {
+  return in_layer(
+      *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, mask); }, src, tgt);
+}
+
 }  // namespace weft::nn

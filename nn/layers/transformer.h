@@ -45,14 +45,8 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
   Tensor forward(const Tensor& x, KvCache& cache, const AttentionMask& mask = {}) const;
   TransformerEncoderLayer remake() const { return TransformerEncoderLayer(options_); }
   using Layer<TransformerEncoderLayer>::operator();
-  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
-    return in_layer(
-        *this, [&](const Tensor& given) { return forward(given, mask); }, x);
-  }
-  Tensor operator()(const Tensor& x, KvCache& cache, const AttentionMask& mask = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& given) { return forward(given, cache, mask); }, x);
-  }
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const;
+  Tensor operator()(const Tensor& x, KvCache& cache, const AttentionMask& mask = {}) const;
 
  private:
   /// forward() with `attend` as the self-attention.
@@ -99,14 +93,8 @@ class TransformerDecoderLayer : public Module {
   /// hold its keys and values yet. See MultiheadAttention.
   Tensor forward(const Tensor& tgt, const Tensor& memory, DecoderCache& cache, const DecoderMask& mask = {}) const;
   TransformerDecoderLayer remake() const { return TransformerDecoderLayer(options_); }
-  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, mask); }, tgt, memory);
-  }
-  Tensor operator()(const Tensor& tgt, const Tensor& memory, DecoderCache& cache, const DecoderMask& mask = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, cache, mask); }, tgt, memory);
-  }
+  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
+  Tensor operator()(const Tensor& tgt, const Tensor& memory, DecoderCache& cache, const DecoderMask& mask = {}) const;
 
  private:
   /// forward() with `own` as the self-attention and `other` as the attention to the encoder's output.
@@ -138,14 +126,8 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
   Tensor forward(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask = {}) const;
   TransformerEncoder remake() const { return TransformerEncoder(options_); }
   using Layer<TransformerEncoder>::operator();
-  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
-    return in_layer(
-        *this, [&](const Tensor& given) { return forward(given, mask); }, x);
-  }
-  Tensor operator()(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& given) { return forward(given, caches, mask); }, x);
-  }
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const;
+  Tensor operator()(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask = {}) const;
 
  private:
   TransformerStackOptions options_;
@@ -162,15 +144,9 @@ class TransformerDecoder : public Module {
   Tensor forward(const Tensor& tgt, const Tensor& memory, std::vector<DecoderCache>& caches,
                  const DecoderMask& mask = {}) const;
   TransformerDecoder remake() const { return TransformerDecoder(options_); }
-  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, mask); }, tgt, memory);
-  }
+  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
   Tensor operator()(const Tensor& tgt, const Tensor& memory, std::vector<DecoderCache>& caches,
-                    const DecoderMask& mask = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, caches, mask); }, tgt, memory);
-  }
+                    const DecoderMask& mask = {}) const;
 
  private:
   TransformerStackOptions options_;
@@ -203,10 +179,7 @@ class Transformer : public Module {
   /// The two stacks, for generation: `decoder()(tgt, encoder()(src), caches)`.
   const TransformerEncoder& encoder() const { return encoder_; }
   const TransformerDecoder& decoder() const { return decoder_; }
-  Tensor operator()(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const {
-    return in_layer(
-        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, mask); }, src, tgt);
-  }
+  Tensor operator()(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const;
 
  private:
   TransformerOptions options_;

@@ -65,7 +65,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& op
   Tensor loss = where(counted, picked, zeros_like(picked)), weight = counted;
   if (options.weight.defined()) {
     const Tensor chosen = index_select(options.weight, 0, index.flatten()).reshape(index.shape());
-    weight = counted.to(log_probs.dtype()) * chosen;
+    weight = where(counted, chosen, zeros_like(chosen));
     loss = loss * weight;
   }
   if (options.reduction == Reduction::none) return loss;

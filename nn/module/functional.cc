@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "autograd/run_again.h"
@@ -91,8 +92,8 @@ ReplacedState::ReplacedState(const Module& module, const StateDict& state, const
     }
     pairs.push_back({target, dispatch::before_write(given)});
   }
-  active_ = std::make_unique<autograd::ActiveScope>(std::make_shared<Replacement>(pairs));
-  exchange_ = std::make_unique<Exchange>(std::move(pairs));
+  active_ = Owned(new autograd::ActiveScope(std::make_shared<Replacement>(pairs)));
+  exchange_ = Owned(new Exchange(std::move(pairs)));
 }
 
 ReplacedState::~ReplacedState() = default;

@@ -3,12 +3,13 @@
 
 #include <concepts>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "autograd/tensors_in.h"
 #include "nn/module/module.h"
+#include "tensor/core/owned.h"
 
 namespace weft::autograd {
 class ActiveScope;
@@ -28,25 +29,38 @@ class ReplacedState {
   ~ReplacedState();
   ReplacedState(const ReplacedState&) = delete;
   ReplacedState& operator=(const ReplacedState&) = delete;
-  /// Returns `x`. If `x` is itself one of the replaced tensors, returns a tensor that keeps the present value after the
-  /// originals are restored.
-  Tensor kept(const Tensor& x) const;
+  /// If `result` is, or contains in a list, tuple or optional, one of the replaced tensors itself, puts a tensor in its
+  /// place that keeps the present value after the originals are restored.
+  template <class T> void keep(T& result) const {
+    namespace search = autograd::function_detail;
+    if constexpr (std::same_as<T, Tensor>) {
+      result = kept(result);
+    } else if constexpr (search::OptionalValue<T>) {
+      if (result) keep(*result);
+    } else if constexpr (search::TupleOfValues<T>) {
+      std::apply([&](auto&... parts) { (keep(parts), ...); }, result);
+    } else if constexpr (search::ListOfValues<T>) {
+      for (auto&& element : result) keep(element);
+    }
+  }
 
  private:
+  Tensor kept(const Tensor& x) const;
   struct Pair {
     Tensor own;    // the module's
     Tensor given;  // while alive: holds what the module held before
   };
   class Exchange;
   class Replacement;
-  std::unique_ptr<Exchange> exchange_;
-  std::unique_ptr<autograd::ActiveScope> active_;
+  Owned<Exchange> exchange_;
+  Owned<autograd::ActiveScope> active_;
 };
 
 /// Returns module(inputs...), computed with the parameters and buffers of `state` in place of the module's own for this
 /// one call. The originals are restored even if the call throws. The result can be differentiated with respect to the
 /// tensors in `state`. A parameter shared by several modules is replaced in all of them; either name works. Buffer
-/// updates (batch norm in training) are written to the tensors in `state`. Errors as ReplacedState.
+/// updates (batch norm in training) are written to the tensors in `state`. A result may be a parameter itself, also in
+/// a list, a tuple or an optional, but not in a struct. Errors as ReplacedState.
 template <std::derived_from<Module> M, class... Inputs>
 auto functional_call(M& module, const StateDict& state, const Inputs&... inputs) {
   const ReplacedState replaced(module, state);
@@ -56,10 +70,8 @@ auto functional_call(M& module, const StateDict& state, const Inputs&... inputs)
     else
       return module.forward(inputs...);
   }();
-  if constexpr (std::same_as<decltype(result), Tensor>)
-    return replaced.kept(result);
-  else
-    return result;
+  replaced.keep(result);
+  return result;
 }
 
 /// The states of models of one kind with a new first axis over the models, for an ensemble that runs at once:

@@ -50,25 +50,26 @@ concept Forwards = sizeof...(More) > 0 && requires(M& module, const Tensor& x, c
   requires !std::is_void_v<decltype(module.forward(x, more...))>;
 };
 
+/// Calls run(context, inputs), which returns the first tensor of its result, or null if there is none, between the
+/// hooks of `module`, and reports it to observers.
+void show_call(const Module& module, Tensors inputs, Tensor* (*run)(const void* context, const Tensors& inputs),
+               const void* context);
+
 /// Runs call(inputs...) when an observer or a hook is registered.
 template <class Call, class... Inputs> auto call_seen(const Module& module, const Call& call, const Inputs&... inputs) {
-  Tensors given = {inputs...};
-  const bool hooked = forward_hooks != 0;
-  if (hooked) given = module.before_forward(given);
-  const auto run = [&]<size_t... i>(std::index_sequence<i...>) { return call(given[i]...); };
-  const std::string type = module.type_name();
-  std::vector<const Tensor*> seen;
-  for (const Tensor& input : given) seen.push_back(&input);
   std::optional<decltype(call(inputs...))> result;
-  Tensor* first = nullptr;
-  {
-    ObservedEvent event({.kind = ObserverEvent::Kind::layer, .name = type, .layer = module.identity(), .inputs = seen});
-    result.emplace(run(std::index_sequence_for<Inputs...>()));
-    first = first_of(*result);
-    if (first != nullptr) event.set_outputs({first, 1});
-  }
-  Tensor none;  // what hooks see of a result without a first tensor
-  if (hooked) (first != nullptr ? *first : none) = module.after_forward(given, first != nullptr ? *first : none);
+  const auto run = [&](const Tensors& given) {
+    result.emplace([&]<size_t... i>(std::index_sequence<i...>) {
+      return call(given[i]...);
+    }(std::index_sequence_for<Inputs...>()));
+    return first_of(*result);
+  };
+  show_call(
+      module, {inputs...},
+      [](const void* context, const Tensors& given) -> Tensor* {
+        return (*static_cast<decltype(&run)>(context))(given);
+      },
+      &run);
   return std::move(*result);
 }
 
@@ -125,7 +126,7 @@ auto in_layer(const Module& module, const Call& call, const Inputs&... inputs) {
   if (module.identity() == nullptr) throw Error("this module was moved from");
   if (detail::running_layer.has_member(module)) detail::warn_of_member(*detail::running_layer.layer, module);
   try {
-    if (!is_observed() && detail::forward_hooks == 0) [[likely]]
+    if (!is_observed() && detail::forward_hooks() == 0) [[likely]]
       return call(inputs...);
     return detail::call_seen(module, call, inputs...);
   } catch (Error& error) {

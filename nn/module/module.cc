@@ -68,7 +68,10 @@ void detail::throw_wrong_self(const std::type_info& type, const std::type_info& 
                    " : nn::Layer<", name, ">`"));
 }
 
-Module::Module() : state_(std::make_shared<State>()) {}
+Module::Module() : state_(IntrusivePtr<State>::adopt(new State)) {}
+Module::Module(IntrusivePtr<State> state) : state_(std::move(state)) {}
+Module::Module(Module&&) noexcept = default;
+Module::~Module() = default;
 
 Module::State& Module::state() const {
   if (!state_) throw Error("this module was moved from");
@@ -126,9 +129,9 @@ void check_whole(const std::string& name, bool is_slice, const std::type_info& t
 
 void Module::check_child(const std::string& name, State& child) const {
   // What holds this module has children and is above it.
-  std::shared_ptr<State> above = state_;
-  while (above && above.get() != &child && !child.children.empty()) above = above->parent.lock();
-  if (above.get() == &child) throw Error(text("the module for `", name, "` holds this one"));
+  const State* above = state_.get();
+  while (above != nullptr && above != &child && !child.children.empty()) above = above->parent;
+  if (above == &child) throw Error(text("the module for `", name, "` holds this one"));
 }
 
 void Module::adopt(const std::string& name, Module& module, const std::type_info& type, bool computes_weight) {
@@ -174,7 +177,7 @@ void Module::link(const std::string& name, State& child, const std::type_info& t
       },
       self.path + name + ".");
   child.adopted = true;  // after all that may fail, so that it can be tried again
-  child.parent = state_;
+  child.parent = state_.get();
 }
 
 Module& Module::operator=(Module&& other) {  // NOLINT(performance-noexcept-move-constructor)
@@ -188,7 +191,7 @@ Module& Module::operator=(Module&& other) {  // NOLINT(performance-noexcept-move
 /// Makes `other` a child in this one's place where it may be: a handle that modules() gave is no layer.
 void Module::take_place(Module& other) {
   if (!state_ || !other.state_ || typeid(*this) == typeid(Module)) return;
-  const std::shared_ptr<State> above = state_->parent.lock();
+  const auto above = IntrusivePtr<State>::share(state_->parent);
   if (!above || above->abandoned) return;  // the whole module is assigned, member by member
   const auto place = std::find_if(above->children.begin(), above->children.end(),
                                   [&](const State::Child& child) { return child.state == state_; });
@@ -201,9 +204,15 @@ void Module::take_place(Module& other) {
   Module parent(above);
   parent.check_child(place->name, *other.state_);
   parent.link(place->name, *other.state_, typeid(*this));
+  try {
+    state_->walk([](const std::string& prefix, State& below) { below.path = prefix; });
+  } catch (...) {  // it is no child yet, which would lose the parent with it
+    other.state_->adopted = false;
+    other.state_->parent = nullptr;
+    throw;
+  }
   state_->adopted = false;
-  state_->parent.reset();
-  state_->walk([](const std::string& prefix, State& below) { below.path = prefix; });
+  state_->parent = nullptr;
   place->state = other.state_;
 }
 
@@ -244,7 +253,7 @@ bool Module::is_training() const { return state().training; }
 std::vector<NamedModule> Module::modules() const {
   (void)type_name();  // the class is known here, a handle's is not
   std::vector<NamedModule> out;
-  std::vector<std::pair<std::string, std::shared_ptr<State>>> pending = {{"", state_}};
+  std::vector<std::pair<std::string, IntrusivePtr<State>>> pending = {{"", state_}};
   while (!pending.empty()) {
     auto [name, next] = std::move(pending.back());
     pending.pop_back();

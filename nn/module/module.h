@@ -4,11 +4,9 @@
 // handle that register_module() returns and the one that the parent holds refer to the same module.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <functional>
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -83,15 +81,20 @@ template <class Item> void make_room(std::vector<Item>& items) {
   if (items.size() == items.capacity()) items.reserve(2 * items.size() + 1);
 }
 
-/// The number of hooks registered on all modules. While it is 0, calls do not look for hooks.
-inline std::atomic<int> forward_hooks{0};
+/// The number of hooks registered on all modules. While it is 0, calls do not look for hooks. (<atomic> would add to
+/// what each user's file takes to compile.)
+inline int forward_hooks_made = 0;
+inline int forward_hooks() noexcept { return __atomic_load_n(&forward_hooks_made, __ATOMIC_SEQ_CST); }
+inline void count_forward_hooks(int change) noexcept {
+  __atomic_fetch_add(&forward_hooks_made, change, __ATOMIC_SEQ_CST);
+}
 }  // namespace detail
 
 class Module {
  public:
   Module();
-  virtual ~Module() = default;
-  Module(Module&&) noexcept = default;
+  virtual ~Module();
+  Module(Module&&) noexcept;
   /// Replaces a child: if this is a registered layer and `other` belongs to no module, `other` takes its place in the
   /// parent under the same name, as in `net.head = nn::Linear(512, 10);`. An existing optimizer still refers to the old
   /// layer's parameters, so create the optimizer afterwards. Error if `other` contains the parent. A layer that was
@@ -236,7 +239,7 @@ class Module {
   friend class detail::FreshStatistics;
   friend class detail::Parametrization;
   friend void detail::copy_module_state(const Module& from, const Module& to);
-  explicit Module(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  explicit Module(IntrusivePtr<State> state);
   void check_name(const std::string& name) const;
   void adopt(const std::string& name, Module& module, const std::type_info& type, bool computes_weight = false);
   void check_child(const std::string& name, State& child) const;
@@ -245,17 +248,25 @@ class Module {
   State& state() const;
   HookHandle add_hook(ForwardPreHook before, ForwardHook after);
 
-  std::shared_ptr<State> state_;
+  IntrusivePtr<State> state_;
 };
 
 class Module::HookHandle {
  public:
-  void remove();
+  /// Does nothing where the hook is gone, or the module.
+  void remove() {
+    if (const IntrusivePtr<Hooks> hooks = hooks_) hooks->remove(number_);  // the hook may own this handle
+  }
 
  private:
   friend class Module;
-  HookHandle(std::weak_ptr<State> state, int number) : state_(std::move(state)), number_(number) {}
-  std::weak_ptr<State> state_;
+  friend struct State;
+  /// The hooks of a module; none after its end.
+  struct Hooks : SharedObject {
+    virtual void remove(int number) = 0;
+  };
+  HookHandle(const IntrusivePtr<Hooks>& hooks, int number) : hooks_(hooks), number_(number) {}
+  IntrusivePtr<Hooks> hooks_;
   int number_;
 };
 

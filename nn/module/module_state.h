@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@
 
 namespace weft::nn {
 
-struct Module::State {
+struct Module::State final : SharedObject {
   struct Buffer {
     std::string name;
     Tensor tensor;
@@ -22,7 +23,7 @@ struct Module::State {
   };
   struct Child {
     std::string name;
-    std::shared_ptr<State> state;
+    IntrusivePtr<State> state;
   };
 
   std::string type;     // the class name; set when the module is registered or asked for it
@@ -32,13 +33,31 @@ struct Module::State {
     ForwardPreHook before;  // only one of the two is set
     ForwardHook after;
   };
-  // By number, in the order in which they were added. Shared by copies of the list: a hook may have state.
-  std::map<int, std::shared_ptr<const Hook>> hooks;
-  int hooks_made = 0;
-  Generator* generator = nullptr;  // null: the default generator
+  struct Hooks final : HookHandle::Hooks {
+    // By number, in the order in which they were added. Shared by copies of the list: a hook may have state.
+    std::map<int, std::shared_ptr<const Hook>> list;
+    int made = 0;
+    ~Hooks() override { clear(); }
+    // Both release hooks last, without the lock: one may own the module, or take off another.
+    void remove(int number) override {
+      std::unique_lock lock(mutex);
+      const auto gone = list.extract(number);
+      lock.unlock();
+      if (!gone.empty()) detail::count_forward_hooks(-1);
+    }
+    void clear() {
+      std::unique_lock lock(mutex);
+      const auto gone = std::exchange(list, {});
+      lock.unlock();
+      detail::count_forward_hooks(-static_cast<int>(gone.size()));
+    }
+    std::mutex mutex;  // a handle may be used on one thread while the module ends on another
+  };
+  IntrusivePtr<HookHandle::Hooks> hooks;  // null while none was added
+  Generator* generator = nullptr;         // null: the default generator
   bool adopted = false;
   bool abandoned = false;        // its object has another state now
-  std::weak_ptr<State> parent;   // set if it was adopted
+  State* parent = nullptr;       // set if it was adopted, while that one exists
   bool computes_weight = false;  // its class wraps the forward() of its base class
   bool is_batch_norm = false;
   bool depends_on_mode = false;         // though it has no parameters
@@ -48,7 +67,13 @@ struct Module::State {
   detail::NamedList<Buffer> buffers;
   detail::NamedList<Child> children;
 
-  ~State() { detail::forward_hooks -= static_cast<int>(hooks.size()); }
+  ~State() override {
+    for (const Child& child : children)
+      if (child.state->parent == this) child.state->parent = nullptr;
+    if (hooks) list_of_hooks().clear();  // last: code of users runs
+  }
+
+  Hooks& list_of_hooks() const { return static_cast<Hooks&>(*hooks); }
 
   /// Calls visit(prefix, state) for this module and all its descendants, parents first. `prefix` is "" or ends in a
   /// dot; it begins with `start`.

@@ -27,6 +27,9 @@ std::string misfit(const std::string& name, const Tensor& target, const Tensor& 
   const bool from_floating = is_floating(source.dtype()), to_floating = is_floating(target.dtype());
   if (assign ? from_floating != to_floating : from_floating && !to_floating)
     return text(name, " is ", source.dtype(), " instead of ", target.dtype());
+  const View& place = target.layout();
+  if (!assign && (place.has_mask() || place.overlaps_itself()))
+    return text(name, " is registered as an expanded or padded view, which cannot be written; register a copy of it");
   return {};
 }
 

@@ -62,8 +62,8 @@ class Recorder final : public Observer {
 /// Makes every layer run on its own while alive, as with hooks: a fused layer has no output that could be shown.
 class Unfused {
  public:
-  Unfused() { ++detail::forward_hooks; }
-  ~Unfused() { --detail::forward_hooks; }
+  Unfused() { detail::count_forward_hooks(1); }
+  ~Unfused() { detail::count_forward_hooks(-1); }
   Unfused(const Unfused&) = delete;
   Unfused& operator=(const Unfused&) = delete;
 };

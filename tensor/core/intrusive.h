@@ -86,4 +86,10 @@ template <class T> class IntrusivePtr {
   T* object_ = nullptr;
 };
 
+/// Base of counted objects that are deleted through it, for headers that do not know their class.
+struct SharedObject : RefCounted {
+  virtual ~SharedObject() = default;
+  friend void destroy(const SharedObject* object) noexcept { delete object; }
+};
+
 }  // namespace weft

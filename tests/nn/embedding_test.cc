@@ -2,11 +2,41 @@
 #include <gtest/gtest.h>
 
 #include "nn/nn.h"
+#include "tensor/autocast.h"
+#include "tensor/batching/vmap.h"
 #include "tensor/functions_all.h"
 #include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
+
+// Rows that are looked up under Autocast have 16 bits, the counts that their gradients are divided by have the table's.
+TEST(Embedding, ScalesGradientsByFrequencyUnderAutocast) {
+  const Embedding rows({.num_embeddings = 4, .embedding_dim = 2, .scale_grad_by_freq = true}), plain(4, 2);
+  const EmbeddingBag bags(4, 2, {.mode = EmbeddingBag::Mode::sum, .scale_grad_by_freq = true});
+  const Tensor indices = tensor({{0, 0, 1}, {1, 2, 3}});
+  const Autocast autocast(f16);
+  const DType dtype = plain(indices).dtype();
+  EXPECT_EQ(dtype, f16);
+  for (const bool batched : {false, true}) {
+    const Tensor y = batched ? vmap([&](const Tensor& i) { return rows(i); })(indices) : rows(indices);
+    EXPECT_EQ(y.dtype(), dtype);
+    Tensor weight = rows.weight();
+    weight.zero_grad();
+    sum(y).backward();
+    // In vmap, each sample counts its own.
+    const Tensor expected = batched ? tensor({1.0, 2.0, 1.0, 1.0}).to(f32).unsqueeze(1).expand({4, 2}) : ones({4, 2});
+    EXPECT_TRUE(equal(weight.grad(), expected)) << weight.grad();
+  }
+  sum(bags(indices)).backward();
+  EXPECT_TRUE(equal(bags.weight().grad(), ones({4, 2})));
+}
+
+TEST(Embedding, NamesTheFunctionWhateverItsOptions) {
+  for (const auto& max_norm : {std::optional<double>(), std::optional<double>(1.0)})
+    EXPECT_EQ(error_of([&] { Embedding(5, 3, {.max_norm = max_norm})(tensor({7})); }),
+              "embedding([1] i64, [5, 3] f32): index 7 is out of range for an axis of size 5");
+}
 
 TEST(Embedding, OfATableThatIsThere) {
   const Tensor table = arange(12).to(f32).reshape({4, 3});

@@ -49,6 +49,66 @@ TEST(FunctionalCall, ReplacesStateForOneCall) {
   EXPECT_TRUE(allclose(part, before - net.second.get_parameter("bias")));
 }
 
+struct GivesItsWeight : nn::Module {
+  Tensor weight = register_parameter("weight", ones({2}));
+  std::vector<Tensor> forward(const Tensor& x) const { return {x * weight, weight}; }
+  std::tuple<Tensor, std::optional<Tensor>, int> forward(const Tensor& x, int n) const { return {x, weight, n}; }
+  StateDict forward(const Tensor& /*x*/, const std::string& name) const { return {{name, weight}}; }
+};
+
+// The result's own handles would show the module's values again after the call.
+TEST(FunctionalCall, KeepsWhatAResultHoldsOfTheState) {
+  GivesItsWeight module;
+  const Tensor x = ones({2}), w = parameter(full({2}, 5.0));
+  const StateDict state = {{"weight", w}};
+  const std::vector<Tensor> list = nn::functional_call(module, state, x);
+  EXPECT_TRUE(equal(list[0], w));
+  EXPECT_TRUE(equal(list[1], w));
+  list[1].sum().backward();
+  EXPECT_TRUE(w.grad().defined());
+  const auto [first, second, number] = nn::functional_call(module, state, x, 7);
+  EXPECT_TRUE(equal(*second, w));
+  EXPECT_EQ(number, 7);
+  EXPECT_TRUE(equal(nn::functional_call(module, state, x, std::string("a")).at("a"), w));
+  EXPECT_TRUE(equal(module.weight, x));
+  const nn::WeightNorm<GivesItsWeight> normed = nn::weight_norm(GivesItsWeight());
+  normed.get_parameter("parametrizations.weight.original0").detach().fill_(3.0);
+  EXPECT_TRUE(equal(normed.forward(x)[1], full({2}, 3.0)));
+}
+
+struct Row : nn::Module {
+  Tensor row = register_buffer("row", zeros({4}));
+};
+
+TEST(FunctionalCall, AViewOfReplacedStateIsNoneOfTheOriginal) {
+  const Row module;
+  Tensor view;
+  {
+    const nn::ReplacedState replaced(module, {{"row", ones({4})}});
+    view = module.row.view({2, 2});
+  }
+  view.mul_(parameter(full({2, 2}, 3.0)));
+  EXPECT_FALSE(module.row.requires_grad());
+  EXPECT_EQ(view.to_vector<float>(), std::vector<float>(4, 3.0f));
+  view.sum().backward();
+}
+
+TEST(FunctionalCall, AViewOfMovedStateHasItsMemoryToItself) {
+  Tensor view, values;
+  {
+    Row module;
+    view = module.row.slice(0, 0, 4);
+    values = module.row.detach();
+    module.to(f64);
+    module.to(f32);
+    view.add_(parameter(ones({4})));
+    EXPECT_FALSE(module.row.requires_grad());
+  }
+  const NoGrad guard;
+  EXPECT_EQ((std::move(view) + 1.0).to_vector<float>(), std::vector<float>(4, 2.0f));
+  EXPECT_EQ(values.to_vector<float>(), std::vector<float>(4, 1.0f));
+}
+
 TEST(FunctionalCall, SharedParametersAndErrors) {
   Tied tied;
   const Tensor x = ones({2});

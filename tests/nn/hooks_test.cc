@@ -1,6 +1,7 @@
 // Hooks of calls, printing, functions in Sequential, containers, and the forms of dropout.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <sstream>
 
 #include "autograd/grad_mode.h"
@@ -71,11 +72,36 @@ TEST(Hooks, OfAModuleBelowAreCalledAndEndWithIt) {
     Sequential net(Linear(3, 3), BatchNorm1d(3), ReLU());
     for (NamedModule& entry : net.modules())
       entry.module.register_forward_hook([&](const Module&, const Tensor&, const Tensor&) { ++calls; });
-    EXPECT_EQ(detail::forward_hooks, 4);
+    EXPECT_EQ(detail::forward_hooks(), 4);
     (void)net(randn({2, 3}));
     EXPECT_EQ(calls, 4);  // batch norm and relu apart
   }
-  EXPECT_EQ(detail::forward_hooks, 0);
+  EXPECT_EQ(detail::forward_hooks(), 0);
+}
+
+TEST(Hooks, MayOwnTheirModuleAndTakeOffOthers) {
+  const auto identity = [](const Module&, const Tensor&, const Tensor& y) { return y; };
+  auto layer = std::make_shared<Linear>(2, 2);
+  layer->register_forward_hook(identity);
+  auto owning = layer->register_forward_hook([layer](const Module&, const Tensor&, const Tensor& y) { return y; });
+  layer.reset();
+  owning.remove();  // the last owner of the module ends with the hook
+  EXPECT_EQ(detail::forward_hooks(), 0);
+  owning.remove();
+
+  struct Guard {
+    Module::HookHandle handle;
+    ~Guard() { handle.remove(); }
+  };
+  Linear other(2, 2);
+  auto guard = std::shared_ptr<Guard>(new Guard{other.register_forward_hook(identity)});
+  auto holder = other.register_forward_hook(
+      [kept = std::move(guard)](const Module&, const Tensor&, const Tensor& y) { return y; });
+  auto moved = std::move(holder);
+  holder.remove();  // NOLINT(bugprone-use-after-move): it has no hook any more
+  EXPECT_EQ(detail::forward_hooks(), 2);
+  moved.remove();
+  EXPECT_EQ(detail::forward_hooks(), 0);
 }
 
 TEST(Sequential, RunsAPart) {

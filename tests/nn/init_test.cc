@@ -39,6 +39,13 @@ TEST_F(Init, Fans) {
   EXPECT_EQ(init::fan(weight, init::Fan::in), 180);
   EXPECT_EQ(init::fan(weight, init::Fan::out), 480);
   EXPECT_THROW(init::fan(zeros({3}), init::Fan::in), ShapeError);
+  for (const Shape& shape : {Shape{3, 0}, Shape{0, 3}, Shape{0, 0}}) {  // a fan of 0 is no reason to refuse them
+    const Tensor none = zeros(shape);
+    EXPECT_NO_THROW(init::kaiming_uniform(none));
+    EXPECT_NO_THROW(init::kaiming_normal(none));
+    EXPECT_NO_THROW(init::xavier_uniform(none));
+    EXPECT_NO_THROW(init::xavier_normal(none));
+  }
 }
 
 TEST_F(Init, Gains) {

@@ -12,6 +12,18 @@ TransformerEncoderLayerOptions small_layer() {
   return {.d_model = 8, .nhead = 4, .dim_feedforward = 8, .dropout = 0, .num_kv_heads = 2, .dtype = f64};
 }
 
+TEST(Caches, SayWhatTheyHoldAndTakeNoHalves) {
+  KvCache cache;
+  for (const Shape& other : {Shape{3, 1, 2, 4}, Shape{2, 2, 2, 4}, Shape{2, 1, 3, 4}})
+    EXPECT_SAYS(error_of([&] { cache.append(ones({2, 1, 2, 4}), ones(other)); }), "that differ in D at most");
+  EXPECT_EQ(cache.length(), 0);
+  cache.append(ones({2, 1, 2, 4}), ones({2, 1, 2, 5}));
+  EXPECT_SAYS(error_of([&] {
+                cache.append(ones({3, 1, 2, 4}), ones({3, 1, 2, 5}));
+              }),
+              "the cache holds [2, 1, 2, 4] and [2, 1, 2, 5]; clear() it for another batch");
+}
+
 TEST(Caches, StepsOfAnEncoderStackGiveWhatTheWholeGives) {
   manual_seed(3);
   TransformerEncoderLayerOptions layer = small_layer();

@@ -308,5 +308,23 @@ TEST(Losses, OfIntegersAreComputedInFloats) {
   EXPECT_NEAR(pairwise_distance(a, b, 2, 0).item<double>(), std::sqrt(5.0), 1e-6);
 }
 
+TEST(NllLoss, ReadsNoClassWeightForAnIgnoredTarget) {
+  const Tensor x = parameter(tensor({{-1.0, -2.0}, {-3.0, -4.0}}, f64)), targets = tensor({-100, 1});
+  const Tensor weight = tensor({kInfinity, 0.5}, f64);
+  for (const Reduction reduction : {Reduction::mean, Reduction::sum}) {
+    const Tensor loss = nll_loss(x, targets, {.weight = weight, .reduction = reduction});
+    EXPECT_EQ(loss.item<double>(), reduction == Reduction::mean ? 4 : 2);
+    EXPECT_EQ(gradient_of(loss, x), (Numbers{0, 0, 0, reduction == Reduction::mean ? -1 : -0.5}));
+  }
+}
+
+TEST(SmoothL1Loss, OfF16IsDividedBeforeItIsRounded) {
+  const Tensor x = parameter(full({2}, 500, f16)), zero = zeros({2}, f16);
+  const Tensor loss = smooth_l1_loss(x, zero, {.beta = 1000});
+  EXPECT_EQ(loss.dtype(), f16);
+  EXPECT_EQ(loss.item<double>(), 125);
+  EXPECT_EQ(gradient_of(loss, x), (Numbers{0.25, 0.25}));
+}
+
 }  // namespace
 }  // namespace weft::nn

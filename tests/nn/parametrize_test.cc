@@ -55,6 +55,20 @@ TEST(Parametrize, StartsAsTheLayerWas) {
       Shape());
 }
 
+TEST(Parametrize, LeavesALayerThatSharedTheWeightTrained) {
+  Linear plain(3, 4, false), alone(3, 4, false);
+  const Tensor weight = alone.weight();
+  const Embedding rows = Embedding::from_pretrained(plain.weight(), false);
+  const Tensor before = rows.weight().detach().clone();
+  const auto normed = weight_norm(std::move(plain)), single = weight_norm(std::move(alone));
+  EXPECT_FALSE(weight.requires_grad()) << "no layer has it";
+  EXPECT_TRUE(rows.weight().requires_grad());
+  (normed(ones({3})).sum() + rows(tensor({1})).sum()).backward();
+  EXPECT_TRUE(equal(rows.weight().grad(), tensor({{0.0}, {1.0}, {0.0}, {0.0}}).to(f32).expand({4, 3})));
+  EXPECT_TRUE(normed.get_parameter("parametrizations.weight.original1").grad().defined());
+  EXPECT_TRUE(equal(rows.weight(), before));
+}
+
 TEST(Parametrize, TheWeightIsTheComputedOne) {
   auto normed = weight_norm(Linear(4, 3));
   init::constant(normed.get_parameter("parametrizations.weight.original0"), 2);

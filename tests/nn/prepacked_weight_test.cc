@@ -6,6 +6,7 @@
 #include "nn/nn.h"
 #include "tensor/all.h"
 #include "tensor/memory/allocator.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
@@ -32,6 +33,17 @@ void expect_equal(nn::Sequential& net, const Tensor& x, const char* when) {
     EXPECT_LT(error, 2e-5 * size) << when;
     EXPECT_GT(error, 0.0) << when << ": both took the same way";
   }
+}
+
+TEST(PrepackedWeight, ErrorsNameTheFunctionOfTheLayer) {
+  nn::Sequential net(nn::Conv2d(3, 4, 3), nn::BatchNorm2d(4));
+  net.eval();
+  const Tensor x = ones({1, 2, 5, 5});
+  const std::string line = error_of([&] { net(x); });
+  EXPECT_SAYS(line, "conv2d([1, 2, 5, 5] f32, [4, 3, 3, 3] f32, [4] f32): x has 2 channels");
+  const NoGrad guard;
+  EXPECT_EQ(error_of([&] { net(x); }), line);
+  EXPECT_EQ(error_of([&] { net.forward(x, 0, 1); }), line);
 }
 
 TEST(PrepackedWeight, EvaluationGivesWhatTheLayersGive) {

@@ -6,6 +6,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
+#include "tensor/functions/view.h"
 #include "tests/error_of.h"
 
 namespace weft::nn {
@@ -91,6 +92,22 @@ TEST(StateDict, LoadsAllOrNothing) {
   bad["norm.weight"] = zeros({3});
   EXPECT_THROW(net.load_state_dict(bad), Error);
   for (const auto& [name, tensor] : net.state_dict()) EXPECT_TRUE(equal(tensor, before.at(name))) << name;
+}
+
+struct HoldsAView : Module {
+  Tensor first = register_buffer("a", zeros({2}));
+  explicit HoldsAView(const Tensor& view) { (void)register_buffer("b", view); }
+};
+
+TEST(StateDict, RefusesToWriteViewsBeforeItWritesAnything) {
+  for (const Tensor& view : {zeros({1}).expand({3}), pad(zeros({1}), {{1, 1}})}) {
+    HoldsAView module(view);
+    const StateDict given = {{"a", ones({2})}, {"b", ones({3})}};
+    EXPECT_SAYS(load_error(module, given).what(), "b is registered as an expanded or padded view");
+    EXPECT_TRUE(equal(module.first, zeros({2})));
+    module.load_state_dict(given, {.assign = true});
+    EXPECT_TRUE(equal(module.get_buffer("b"), ones({3})));
+  }
 }
 
 TEST(StateDict, LoadsAPart) {

@@ -1,4 +1,5 @@
-// Losses and layers that look at values on the host, inside of vmap: they look at all samples at once.
+// Losses and layers that look at values on the host, inside of vmap: they look at all samples at once. And functions
+// that make tensors of more axes on the way.
 #include "tensor/batching/vmap.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@
 #include "tensor/functions/quantile.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/tile.h"
 #include "tensor/functions/unary.h"
 #include "tests/error_of.h"
 
@@ -50,6 +52,15 @@ TEST(LossesUnderVmap, AreThoseOfALoop) {
   const Tensor classes = tensor({{{1, 3, -1, 0}, {-1, 2, 2, 2}}, {{0, 1, 2, 3}, {3, 3, -1, -1}}});
   const auto margin = [](const Tensor& x, const Tensor& y) { return nn::multilabel_margin_loss(x, y); };
   expect_alike(margin, randn({2, 2, 4}, g, f64), classes);
+}
+
+TEST(RepeatsUnderVmap, LeaveRoomForTheAxisOfTheBatch) {
+  const Tensor four = arange(24, f32).view({2, 2, 1, 2, 3}), seven = arange(12, f32).view({2, 1, 1, 1, 1, 1, 2, 3});
+  const auto repeated = [](const Tensor& x) { return repeat(x, {2, 3, 2, 2}); };
+  const auto interleaved = [](const Tensor& x) { return repeat_interleave(x, 2, -1); };
+  EXPECT_TRUE(equal(vmap(repeated)(four), repeat(four, {1, 2, 3, 2, 2})));
+  EXPECT_TRUE(equal(vmap(vmap(repeated))(four.unsqueeze(0)), vmap(repeated)(four).unsqueeze(0)));
+  EXPECT_TRUE(equal(vmap(interleaved)(seven), repeat_interleave(seven, 2, -1)));
 }
 
 TEST(LossesUnderVmap, SeeAWrongValueInAnySample) {

@@ -5,6 +5,7 @@
 #include "nn/nn.h"
 #include "tensor/batching/vmap.h"
 #include "tensor/core/random.h"
+#include "tensor/functions/advanced_index.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
@@ -34,6 +35,24 @@ Tensor stacked_scan(const Tensor& s, const Tensor& w) {
   Tensor h = s[0];
   for (int64_t t = 0; t < s.size(0); ++t) states.push_back(h = tanh(h * w + s[t]));
   return stack(states);
+}
+
+TEST(WritesInVmap, GoToIndicesThatDifferBetweenSamples) {
+  const Tensor x = arange(24, f64).view({2, 3, 4}), rows = tensor({2, -3}), columns = tensor({0, 3});
+  const auto loop = [&](const auto& f) { return stack({f(x[0], rows[0], columns[0]), f(x[1], rows[1], columns[1])}); };
+  const auto expect_same = [&](const auto& f) { EXPECT_TRUE(equal(vmap(f)(x, rows, columns), loop(f))); };
+  const auto leave = TensorIndex(Slice());
+  expect_same([&](Tensor a, Tensor i, Tensor) { return a.index_put({i}, 5.0); });
+  expect_same([&](Tensor a, Tensor i, Tensor) { return a.index_put({i}, a[0], true); });
+  expect_same([&](Tensor a, Tensor, Tensor j) { return a.index_put({leave, j}, a.select(1, 1)); });
+  expect_same([&](Tensor a, Tensor i, Tensor j) { return a.index_put({i, j}, a.sum()); });
+  expect_same([&](Tensor a, Tensor i, Tensor j) { return a.index_put({i, None, Slice(1, 3)}, 7.0) + j; });
+  expect_same([&](Tensor a, Tensor i, Tensor) {
+    const Tensor leaf = parameter(a.clone());
+    return grad({(leaf.index_put({i}, leaf[1] * 3.0) * a).sum()}, {leaf})[0];
+  });
+  EXPECT_THROW(vmap([&](const Tensor& i) { return x.index_put({i, leave, tensor({0, 1})}, 1.0); })(rows), DeviceError);
+  EXPECT_THROW(vmap([&](const Tensor& i) { return x.index_put({i}, 1.0); })(rows + 1), IndexError);
 }
 
 TEST(WritesInVmap, OfAScanAreThoseOfAStack) {
@@ -87,6 +106,41 @@ TEST(WritesInVmap, ReachTheArguments) {
   EXPECT_EQ(columns.to_vector<float>(), std::vector<float>({1, 1, 1, 2, 2, 2}));
   EXPECT_EQ(same.to_vector<float>(), std::vector<float>({3, 3}));
   EXPECT_EQ(sum.to_vector<float>(), std::vector<float>({4, 5, 4, 5, 4, 5}));
+}
+
+TEST(WritesInVmap, ACopyHasMemoryOfItsOwn) {
+  const auto copied = [](const Tensor& like, const Tensor& from) {
+    Tensor y = zeros_like(like);
+    y.copy_(from);
+    return y;
+  };
+  const Tensor x = ones({3, 2});
+  Tensor w = tensor({1.0, 2.0}, f32);
+  Tensor of_sample = vmap([&](const Tensor& row) { return copied(row, row); })(x);
+  const Tensor of_outer = vmap([&](const Tensor& row) { return copied(row, w); })(x);
+  of_sample.add_(5);
+  w.add_(10);
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(6, 1));
+  EXPECT_EQ(of_outer.to_vector<float>(), std::vector<float>({1, 2, 1, 2, 1, 2}));
+}
+
+TEST(WritesInVmap, OfOneArgumentToAnother) {
+  const auto move_on = [](const Tensor& p, const Tensor& q) {
+    Tensor newer = p, older = q;
+    older.copy_(newer);
+    newer.add_(10);
+    return newer.sum();
+  };
+  const Tensor x = tensor({1.0, 2.0}, f32), y = zeros({2}), z = tensor({3.0, 4.0}, f32);
+  (void)vmap(move_on)(x, y);
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>({11, 12}));
+  EXPECT_EQ(y.to_vector<float>(), std::vector<float>({1, 2}));
+  // With a history, and in the other order.
+  const Tensor w = parameter(ones({2})), kept = zeros({2}), seen = z * w;
+  (void)vmap([&](const Tensor& q, const Tensor& p) { return move_on(p, q); })(kept, seen);
+  EXPECT_EQ(kept.to_vector<float>(), std::vector<float>({3, 4}));
+  (kept * kept).sum().backward();
+  EXPECT_EQ(w.grad().to_vector<float>(), std::vector<float>({18, 32}));
 }
 
 TEST(WritesInVmap, ToParameters) {
