@@ -15,15 +15,14 @@ void Auc::update(const Tensor& scores, const Tensor& labels) {
   const Tensor kinds = reshape(labels.detach().to(Device::cpu()), {labels.numel()}).to(f64);
   if (any(logical_and(kinds != 0, kinds != 1)).item<bool>()) throw Error("a label is neither 0 nor 1");
   detail::check_no_nan(flat);
-  scores_.push_back(flat.clone());
-  labels_.push_back(kinds.to(i64));
+  batches_.push_back(stack({flat, kinds}));
 }
 
 double Auc::value() const {
-  if (scores_.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const Tensor scores = cat(scores_), labels = cat(labels_);
+  if (batches_.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const Tensor all = cat(batches_, 1), labels = all[1].to(i64);
   const auto positive = sum(labels).item<double>(), negative = static_cast<double>(labels.numel()) - positive;
-  const auto [sorted, order] = sort(scores);
+  const auto [sorted, order] = sort(all[0]);
   const Tensor ordered = index_select(labels, 0, order);
   const auto* const score = sorted.data<double>();
   const auto* const label = ordered.data<int64_t>();
@@ -39,7 +38,7 @@ double Auc::value() const {
 
 int64_t Auc::count() const {
   int64_t out = 0;
-  for (const Tensor& labels : labels_) out += labels.numel();
+  for (const Tensor& batch : batches_) out += batch.size(1);
   return out;
 }
 

@@ -16,10 +16,10 @@ class Auc {
   /// In [0, 1]; NaN if there are no positive or no negative examples.
   double value() const;
   int64_t count() const;
-  void reset() { scores_.clear(), labels_.clear(); }
+  void reset() { batches_.clear(); }
 
  private:
-  std::vector<Tensor> scores_, labels_;
+  std::vector<Tensor> batches_;  // f64 (2, n): scores and labels
 };
 
 }  // namespace weft::metrics

@@ -15,16 +15,16 @@ constexpr int64_t kFew = 1024;
 
 }  // namespace
 
-ClassCounts::ClassCounts(int64_t classes, const ClassOptions& options, Kept kept)
-    : options_(options), classes_(classes), kept_(classes <= kFew ? Kept::matrix : kept) {
-  ErrorFrame frame("ConfusionMatrix");
+ClassCounts::ClassCounts(const char* name, int64_t classes, const ClassOptions& options, Kept kept)
+    : name_(name), options_(options), classes_(classes), kept_(classes <= kFew ? Kept::matrix : kept) {
+  ErrorFrame frame(name);
   if (classes < 1) throw Error(text("the number of classes must be 1 or more, not ", classes));
   counts_ = kept_ == Kept::matrix ? zeros({classes, classes}, i64)
                                   : zeros({checked_add(checked_multiply(3, classes), 1)}, i64);
 }
 
 void ClassCounts::update(const Tensor& predictions, const Tensor& labels) {
-  ErrorFrame frame("ConfusionMatrix", predictions, labels);
+  ErrorFrame frame(name_, predictions, labels);
   const detail::Pairs pairs = detail::pairs_of(predictions, labels, options_.ignore_index);
   detail::check_classes(pairs.labels, classes_, "label");
   detail::check_classes(pairs.predicted, classes_, "prediction");

@@ -38,8 +38,8 @@ class ClassCounts {
 
  protected:
   enum class Kept { totals, matrix };
-  /// Error if classes < 1.
-  ClassCounts(int64_t classes, const ClassOptions& options, Kept kept);
+  /// Error if classes < 1. Errors begin with `name`, the class.
+  ClassCounts(const char* name, int64_t classes, const ClassOptions& options, Kept kept);
   const Tensor& counts() const { return counts_; }
 
  private:
@@ -47,6 +47,7 @@ class ClassCounts {
   Tensor predicted() const;
   Tensor labeled() const;
   double averaged(const Tensor& of_classes) const;
+  const char* name_;
   ClassOptions options_;
   int64_t classes_;
   Kept kept_;
@@ -58,7 +59,7 @@ class ConfusionMatrix : public ClassCounts {
  public:
   /// Error if classes < 1.
   explicit ConfusionMatrix(int64_t classes, const ClassOptions& options = {})
-      : ClassCounts(classes, options, Kept::matrix) {}
+      : ClassCounts("ConfusionMatrix", classes, options, Kept::matrix) {}
   /// The counts as i64 (classes, classes): rows are labels, columns are predictions.
   Tensor matrix() const { return counts().clone(); }
 };
@@ -67,17 +68,19 @@ class ConfusionMatrix : public ClassCounts {
 /// classes.
 class Precision : public ClassCounts {
  public:
-  explicit Precision(int64_t classes, const ClassOptions& options = {}) : ClassCounts(classes, options, Kept::totals) {}
+  explicit Precision(int64_t classes, const ClassOptions& options = {})
+      : ClassCounts("Precision", classes, options, Kept::totals) {}
   double value() const { return precision(); }
 };
 class Recall : public ClassCounts {
  public:
-  explicit Recall(int64_t classes, const ClassOptions& options = {}) : ClassCounts(classes, options, Kept::totals) {}
+  explicit Recall(int64_t classes, const ClassOptions& options = {})
+      : ClassCounts("Recall", classes, options, Kept::totals) {}
   double value() const { return recall(); }
 };
 class F1 : public ClassCounts {
  public:
-  explicit F1(int64_t classes, const ClassOptions& options = {}) : ClassCounts(classes, options, Kept::totals) {}
+  explicit F1(int64_t classes, const ClassOptions& options = {}) : ClassCounts("F1", classes, options, Kept::totals) {}
   double value() const { return f1(); }
 };
 

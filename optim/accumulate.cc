@@ -17,6 +17,8 @@ Accumulate::Accumulate(Optimizer& optimizer, int64_t batches, GradScaler& scaler
   scaler_ = &scaler;
 }
 
+void Accumulate::on_step(std::function<void()> before) { before_ = std::move(before); }
+
 bool Accumulate::backward(const Tensor& loss) {
   if (waiting_ == 0) optimizer_.get("Accumulate").zero_grad();
   const Tensor part = loss / static_cast<double>(batches_);

@@ -33,7 +33,7 @@ class Accumulate {
   /// next call of backward() is the first of new ones.
   bool flush();
   /// Sets a function that runs immediately before each step: `[&] { nn::clip_grad_norm(model.parameters(), 1.0); }`.
-  void on_step(std::function<void()> before) { before_ = std::move(before); }
+  void on_step(std::function<void()> before);
   /// The number of batches accumulated since the last step.
   int64_t waiting() const { return waiting_; }
 

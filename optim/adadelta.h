@@ -12,7 +12,7 @@ class Adadelta final : public OptimizerOf<AdadeltaOptions> {
  public:
   explicit Adadelta(const std::vector<Tensor>& parameters, const AdadeltaOptions& options = {});
   explicit Adadelta(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : Adadelta(parameters, AdadeltaOptions{.lr = static_cast<double>(lr)}) {}
+      : Adadelta(parameters, detail::with_lr<AdadeltaOptions>(lr)) {}
   explicit Adadelta(const std::vector<AdadeltaGroup>& groups, const AdadeltaOptions& options = {});
 
  private:

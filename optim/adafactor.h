@@ -14,7 +14,7 @@ class Adafactor final : public OptimizerOf<AdafactorOptions> {
  public:
   explicit Adafactor(const std::vector<Tensor>& parameters, const AdafactorOptions& options = {});
   explicit Adafactor(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : Adafactor(parameters, AdafactorOptions{.lr = static_cast<double>(lr)}) {}
+      : Adafactor(parameters, detail::with_lr<AdafactorOptions>(lr)) {}
   explicit Adafactor(const std::vector<AdafactorGroup>& groups, const AdafactorOptions& options = {});
 
  private:

@@ -12,7 +12,7 @@ class Adagrad final : public OptimizerOf<AdagradOptions> {
  public:
   explicit Adagrad(const std::vector<Tensor>& parameters, const AdagradOptions& options = {});
   explicit Adagrad(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : Adagrad(parameters, AdagradOptions{.lr = static_cast<double>(lr)}) {}
+      : Adagrad(parameters, detail::with_lr<AdagradOptions>(lr)) {}
   explicit Adagrad(const std::vector<AdagradGroup>& groups, const AdagradOptions& options = {});
 
  private:

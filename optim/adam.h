@@ -29,7 +29,7 @@ class Adam final : public detail::AdamBase {
  public:
   explicit Adam(const std::vector<Tensor>& parameters, const AdamOptions& options = {});
   explicit Adam(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : Adam(parameters, AdamOptions{.lr = static_cast<double>(lr)}) {}
+      : Adam(parameters, detail::with_lr<AdamOptions>(lr)) {}
   explicit Adam(const std::vector<AdamGroup>& groups, const AdamOptions& options = {});
 };
 
@@ -38,7 +38,7 @@ class AdamW final : public detail::AdamBase {
  public:
   explicit AdamW(const std::vector<Tensor>& parameters, const AdamWOptions& options = {});
   explicit AdamW(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : AdamW(parameters, AdamWOptions{.lr = static_cast<double>(lr)}) {}
+      : AdamW(parameters, detail::with_lr<AdamWOptions>(lr)) {}
   explicit AdamW(const std::vector<AdamGroup>& groups, const AdamWOptions& options = {});
 };
 

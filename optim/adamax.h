@@ -12,7 +12,7 @@ class Adamax final : public OptimizerOf<AdamaxOptions> {
  public:
   explicit Adamax(const std::vector<Tensor>& parameters, const AdamaxOptions& options = {});
   explicit Adamax(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : Adamax(parameters, AdamaxOptions{.lr = static_cast<double>(lr)}) {}
+      : Adamax(parameters, detail::with_lr<AdamaxOptions>(lr)) {}
   explicit Adamax(const std::vector<AdamaxGroup>& groups, const AdamaxOptions& options = {});
 
  private:

@@ -13,7 +13,7 @@ class ASGD final : public OptimizerOf<ASGDOptions> {
  public:
   explicit ASGD(const std::vector<Tensor>& parameters, const ASGDOptions& options = {});
   explicit ASGD(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : ASGD(parameters, ASGDOptions{.lr = static_cast<double>(lr)}) {}
+      : ASGD(parameters, detail::with_lr<ASGDOptions>(lr)) {}
   explicit ASGD(const std::vector<ASGDGroup>& groups, const ASGDOptions& options = {});
 
  private:

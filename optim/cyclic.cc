@@ -48,7 +48,7 @@ CyclicLR::CyclicLR(Optimizer& optimizer, const CyclicOptions& options)
                  return rate(o, step, group);
                }}),
       options_(options) {
-  CyclicLR::apply();
+  start();
 }
 
 void CyclicLR::apply() {

@@ -13,8 +13,14 @@ namespace {
 
 constexpr const char* kName = "GradScaler";
 
+/// Whether f32 holds the scale, and what gradients are multiplied by afterwards.
+bool is_usable(double scale) {
+  using Limits = std::numeric_limits<float>;
+  return scale >= Limits::min() && scale <= Limits::max();
+}
+
 void check(const GradScalerOptions& o, double scale) {
-  if (!(scale > 0 && std::isfinite(scale))) throw Error(text("the scale must be positive and finite, not ", scale));
+  if (!is_usable(scale)) throw Error(text("the scale must be positive and finite in f32, not ", scale));
   if (!(o.growth_factor > 1)) throw Error(text("growth_factor must be above 1, not ", o.growth_factor));
   if (!(o.backoff_factor > 0 && o.backoff_factor < 1))
     throw Error(text("backoff_factor must be in (0, 1), not ", o.backoff_factor));
@@ -92,14 +98,10 @@ bool GradScaler::step(Optimizer& optimizer) {
 
 void GradScaler::finish(bool all_finite) {
   records_.clear();
-  if (!all_finite) {
-    scale_ *= options_.backoff_factor;
-    growth_tracker_ = 0;
-  } else if (++growth_tracker_ == options_.growth_interval) {
-    const double grown = scale_ * options_.growth_factor;
-    if (grown <= std::numeric_limits<float>::max()) scale_ = grown;
-    growth_tracker_ = 0;
-  }
+  if (all_finite && ++growth_tracker_ != options_.growth_interval) return;
+  const double changed = scale_ * (all_finite ? options_.growth_factor : options_.backoff_factor);
+  if (is_usable(changed)) scale_ = changed;
+  growth_tracker_ = 0;
 }
 
 void GradScaler::update() {

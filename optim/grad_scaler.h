@@ -48,10 +48,10 @@ class GradScaler {
   /// the next batch.
   bool step(Optimizer& optimizer);
   /// Call it once per iteration, after the steps of all optimizers. Reduces the scale if a step was skipped, and
-  /// increases it after growth_interval iterations without a skipped step. Error if neither step() nor unscale_() was
-  /// called.
+  /// increases it after growth_interval iterations without a skipped step; it stays where f32 would not hold the new
+  /// one. Error if neither step() nor unscale_() was called.
   void update();
-  /// Ends the iteration and sets the scale to `new_scale`. Error unless it is finite and above 0.
+  /// Ends the iteration and sets the scale to `new_scale`. Error unless f32 holds it as a normal number above 0.
   void update(double new_scale);
 
   /// The current scale; 1 if not enabled.

@@ -23,47 +23,32 @@ void check_parts(const std::vector<MakeSchedule>& parts) {
     if (!part) throw Error("a schedule is empty");
 }
 
-/// Momenta that a schedule may set when it is made.
-class KeptMomenta {
- public:
-  explicit KeptMomenta(Optimizer& optimizer) : optimizer_(optimizer) {
-    for (const char* name : {"momentum", "beta1"})
-      for (size_t group = 0; optimizer.has(name) && group < optimizer.group_count(); ++group)
-        values_.push_back({name, group, optimizer.get(name, group)});
-  }
-  void put_back() const {
-    for (const auto& [name, group, value] : values_) optimizer_.set(name, value, group);
-  }
-
- private:
-  struct Value {
-    const char* name;
-    size_t group;
-    double value;
-  };
-  Optimizer& optimizer_;
-  std::vector<Value> values_;
-};
-
 }  // namespace
 
-void JoinedSchedules::add_part(std::unique_ptr<Schedule> part) {
+void JoinedSchedules::add_part(Owned<Schedule> part) {
   if (!part) throw Error("a schedule is empty");
   if (&part->optimizer() != &optimizer()) throw Error("a schedule is of another optimizer");
   part->is_part_ = true;
   parts_.push_back(std::move(part));
 }
 
-void JoinedSchedules::restart(size_t i) {
-  parts_[i]->steps_ = 0;
-  parts_[i]->apply();
+void JoinedSchedules::make_parts(const std::vector<MakeSchedule>& parts, const std::function<void()>& made) {
+  const Rates start = rates();
+  const detail::KeptMomenta momenta(optimizer());
+  try {
+    for (const MakeSchedule& part : parts) add_part(part(optimizer())), made();
+  } catch (...) {
+    set_rates(start), momenta.put_back();
+    throw;
+  }
 }
 
-bool JoinedSchedules::rebase(size_t i, const Rates& rates) {
-  if (!parts_[i]->curve_.rate) return false;
-  parts_[i]->base_ = rates;
-  return true;
+void JoinedSchedules::restart() {
+  steps_ = 0;
+  begin();
 }
+
+void JoinedSchedules::rebase(const Rates& rates) { base_ = rates; }
 
 void JoinedSchedules::save(State& out) const {
   for (size_t i = 0; i < parts_.size(); ++i)
@@ -74,7 +59,7 @@ void JoinedSchedules::load(const State& state) {
   State own;
   JoinedSchedules::save(own);
   for (const auto& [key, value] : own.numbers) (void)number(state, key);
-  const KeptMomenta momenta(optimizer());  // not those of a part whose turn it is not
+  const detail::KeptMomenta momenta(optimizer());  // not those of a part whose turn it is not
   for (size_t i = 0; i < parts_.size(); ++i) parts_[i]->load_state_dict(part_of(state, i));
   momenta.put_back();
 }
@@ -92,12 +77,16 @@ SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<MakeSchedule>
     throw Error(text(parts.size(), " schedules need one milestone less, not ", milestones_.size()));
   detail::check_milestones(milestones_);
   const Rates start = rates();
-  const KeptMomenta momenta(optimizer);
-  for (const MakeSchedule& part : parts) {
-    add_part(part(optimizer));
+  const detail::KeptMomenta momenta(optimizer);
+  make_parts(parts, [&] {
     set_rates(start), momenta.put_back();
-  }
-  restart(present());
+    if (this->parts() == parts.size()) begin();
+  });
+}
+
+void SequentialLR::rebase(const Rates& rates) {
+  JoinedSchedules::rebase(rates);
+  for (size_t i = 0; i < parts(); ++i) rebase_part(i, rates);
 }
 
 size_t SequentialLR::present() const {
@@ -107,13 +96,14 @@ size_t SequentialLR::present() const {
 
 void SequentialLR::take_step(std::optional<double> metric) {
   const Rates before = rates();
+  const detail::KeptMomenta momenta(optimizer());
   count();
   try {
     const size_t part = present();
-    part > 0 && milestones_[part - 1] == steps() ? restart(part) : step_part(part, metric);
+    part > 0 && milestones_[part - 1] == steps() ? restart_part(part) : step_part(part, metric);
   } catch (...) {
     uncount();  // a step that the part does not have was not taken
-    set_rates(before);
+    set_rates(before), momenta.put_back();
     throw;
   }
 }
@@ -122,44 +112,42 @@ ChainedScheduler::ChainedScheduler(Optimizer& optimizer, const std::vector<MakeS
     : JoinedSchedules(optimizer) {
   ErrorFrame frame("ChainedScheduler");
   check_parts(parts);
-  start_ = rates();
-  for (const MakeSchedule& part : parts) {
-    add_part(part(optimizer));
-    factors_.emplace_back(start_.size(), 1.0);
-  }
+  make_parts(parts, [&] { factors_.emplace_back(base().size(), 1.0); });
+}
+
+void ChainedScheduler::begin() {
+  chain([&](size_t i) { restart_part(i); });
 }
 
 void ChainedScheduler::take_step(std::optional<double> metric) {
   const State before = state_dict();
   const std::vector<Rates> factors = factors_;
   const Rates present = rates();
+  const detail::KeptMomenta momenta(optimizer());
   try {
-    step_parts(metric);
+    count();
+    chain([&](size_t i) { step_part(i, metric); });
   } catch (...) {
     uncount();  // a step that a part does not have was taken by none
     take_back(before);
     factors_ = factors;
-    set_rates(present);
+    set_rates(present), momenta.put_back();
     throw;
   }
 }
 
-void ChainedScheduler::step_parts(std::optional<double> metric) {
-  count();
-  Rates now = start_;
+template <class Move> void ChainedScheduler::chain(const Move& move) {
+  Rates now = base();
   for (size_t i = 0; i < parts(); ++i) {
-    if (rebase(i, now)) {
-      step_part(i, metric);
-    } else {
-      Rates scaled = now;
-      for (size_t group = 0; group < now.size(); ++group) scaled[group] *= factors_[i][group];
-      set_rates(scaled);
-      step_part(i, metric);
-      for (size_t group = 0; group < now.size(); ++group)
-        if (now[group] > 0) factors_[i][group] = optimizer().lr(group) / now[group];
-    }
+    rebase_part(i, now);
+    Rates scaled = now;  // where a part that changes the current learning rate goes on
+    for (size_t group = 0; group < now.size(); ++group) scaled[group] *= factors_[i][group];
+    set_rates(scaled);
+    move(i);
+    for (size_t group = 0; group < now.size(); ++group)
+      if (now[group] > 0) factors_[i][group] = optimizer().lr(group) / now[group];
     now = rates();
-    now.resize(start_.size());  // a group that was added later keeps its own rate
+    now.resize(base().size());  // a group that was added later keeps its own rate
   }
 }
 

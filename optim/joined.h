@@ -2,48 +2,52 @@
 // combined as curves (curve_schedules.h).
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "optim/schedule.h"
+#include "tensor/core/owned.h"
 
 namespace weft::optim {
 
-/// A function that creates a schedule for an optimizer: a lambda, or schedule_of<OneCycle>(OneCycleOptions{.max_lr = 1,
-/// .steps = 90}).
-using MakeSchedule = std::function<std::unique_ptr<Schedule>(Optimizer&)>;
+/// A function that creates a schedule for an optimizer: a lambda that returns a std::unique_ptr, or
+/// schedule_of<OneCycle>(OneCycleOptions{.max_lr = 1, .steps = 90}).
+using MakeSchedule = std::function<Owned<Schedule>(Optimizer&)>;
 template <class S, class Options> MakeSchedule schedule_of(Options options) {
-  return [options = std::move(options)](Optimizer& optimizer) { return std::make_unique<S>(optimizer, options); };
+  return [options = std::move(options)](Optimizer& optimizer) { return Owned<Schedule>(new S(optimizer, options)); };
 }
 
 /// Base of the two combinations. It holds the parts, which start from the optimizer's learning rates, and saves their
 /// states.
 class JoinedSchedules : public Schedule {
  public:
-  void step() override { claim_step(), take_step(std::nullopt); }
+  void step() override { advance(std::nullopt); }
   /// For combinations that contain a ReduceOnPlateau.
-  void step(double metric) { claim_step(), take_step(metric); }
+  void step(double metric) { advance(metric); }
 
  protected:
   explicit JoinedSchedules(Optimizer& optimizer) : Schedule(optimizer) {}
-  void add_part(std::unique_ptr<Schedule> part);
+  /// Makes the parts, calling made() after each. If one throws, the optimizer keeps its learning rates and momenta.
+  void make_parts(const std::vector<MakeSchedule>& parts, const std::function<void()>& made);
   size_t parts() const { return parts_.size(); }
-  /// Restarts part i: its step 0 is now.
-  void restart(size_t i);
+  void restart_part(size_t i) { parts_[i]->restart(); }
   /// Puts the parts back to where they were in `before`, without calling their curves.
   void take_back(const State& before);
   void step_part(size_t i, std::optional<double> metric) { parts_[i]->advance(metric); }
-  /// Sets the base learning rates of part i. Returns false if the part changes the current learning rate instead of
-  /// computing it from a base.
-  bool rebase(size_t i, const Rates& rates);
+  void rebase_part(size_t i, const Rates& rates) { parts_[i]->rebase(rates); }
+  void rebase(const Rates& rates) override;
   void save(State& out) const override;
   void load(const State& state) override;
 
  private:
+  void advance(std::optional<double> metric) final { check_step(), take_step(metric), claim_step(); }
+  void restart() final;
   virtual void take_step(std::optional<double> metric) = 0;
-  std::vector<std::unique_ptr<Schedule>> parts_;
+  /// Sets the learning rates of step 0.
+  virtual void begin() = 0;
+  void add_part(Owned<Schedule> part);
+  std::vector<Owned<Schedule>> parts_;
 };
 
 /// PyTorch's SequentialLR for schedules of any kind. Part i begins at step milestones[i - 1]. It starts from the
@@ -58,6 +62,8 @@ class SequentialLR final : public JoinedSchedules {
 
  private:
   void take_step(std::optional<double> metric) override;
+  void begin() override { restart_part(present()); }
+  void rebase(const Rates& rates) override;
   /// The index of the active part.
   size_t present() const;
   std::vector<int64_t> milestones_;
@@ -71,11 +77,12 @@ class ChainedScheduler final : public JoinedSchedules {
 
  private:
   void take_step(std::optional<double> metric) override;
-  void step_parts(std::optional<double> metric);
+  void begin() override;
+  /// move(i) for each part, which sets the learning rates from those that the parts before it have set.
+  template <class Move> void chain(const Move& move);
   void save(State& out) const override;
   void load(const State& state) override;
-  Rates start_;
-  std::vector<Rates> factors_;  // of each part that changes the current learning rate
+  std::vector<Rates> factors_;  // by which each part has changed the result of those before it
 };
 
 }  // namespace weft::optim

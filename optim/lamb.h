@@ -13,7 +13,7 @@ class LAMB final : public OptimizerOf<LAMBOptions> {
  public:
   explicit LAMB(const std::vector<Tensor>& parameters, const LAMBOptions& options = {});
   explicit LAMB(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : LAMB(parameters, LAMBOptions{.lr = static_cast<double>(lr)}) {}
+      : LAMB(parameters, detail::with_lr<LAMBOptions>(lr)) {}
   explicit LAMB(const std::vector<LAMBGroup>& groups, const LAMBOptions& options = {});
 
  private:

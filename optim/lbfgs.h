@@ -26,7 +26,7 @@ class LBFGS final : public OptimizerOf<LBFGSOptions> {
 
   explicit LBFGS(const std::vector<Tensor>& parameters, const LBFGSOptions& options = {});
   explicit LBFGS(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : LBFGS(parameters, LBFGSOptions{.lr = static_cast<double>(lr)}) {}
+      : LBFGS(parameters, detail::with_lr<LBFGSOptions>(lr)) {}
 
   /// Makes a step. It calls the closure several times, recording even under NoGrad, and returns the first loss. Error
   /// if the loss has more than one element. With skip_nonfinite(), a NaN or Inf in the gradient at any point that the

@@ -11,7 +11,7 @@ class Lion final : public OptimizerOf<LionOptions> {
  public:
   explicit Lion(const std::vector<Tensor>& parameters, const LionOptions& options = {});
   explicit Lion(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : Lion(parameters, LionOptions{.lr = static_cast<double>(lr)}) {}
+      : Lion(parameters, detail::with_lr<LionOptions>(lr)) {}
   explicit Lion(const std::vector<LionGroup>& groups, const LionOptions& options = {});
 
  private:

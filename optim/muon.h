@@ -15,7 +15,7 @@ class Muon final : public OptimizerOf<MuonOptions> {
  public:
   explicit Muon(const std::vector<Tensor>& parameters, const MuonOptions& options = {});
   explicit Muon(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : Muon(parameters, MuonOptions{.lr = static_cast<double>(lr)}) {}
+      : Muon(parameters, detail::with_lr<MuonOptions>(lr)) {}
   explicit Muon(const std::vector<MuonGroup>& groups, const MuonOptions& options = {});
 
  private:

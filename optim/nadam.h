@@ -12,7 +12,7 @@ class NAdam final : public OptimizerOf<NAdamOptions> {
  public:
   explicit NAdam(const std::vector<Tensor>& parameters, const NAdamOptions& options = {});
   explicit NAdam(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : NAdam(parameters, NAdamOptions{.lr = static_cast<double>(lr)}) {}
+      : NAdam(parameters, detail::with_lr<NAdamOptions>(lr)) {}
   explicit NAdam(const std::vector<NAdamGroup>& groups, const NAdamOptions& options = {});
 
  private:

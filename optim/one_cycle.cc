@@ -50,7 +50,7 @@ OneCycle::OneCycle(Optimizer& optimizer, const OneCycleOptions& options)
                  return rate(o, step, group);
                }}),
       options_(options) {
-  OneCycle::apply();
+  start();
 }
 
 void OneCycle::apply() {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <ostream>
+#include <unordered_set>
 
 #include "autograd/grad_mode.h"
 #include "tensor/autocast.h"
@@ -27,10 +28,19 @@ double detail::largest(const Tensor& x) {
 }
 
 Optimizer& OptimizerHandle::get(const char* who) const {
-  const std::shared_ptr<Optimizer*> self = self_.lock();
-  if (self == nullptr) throw Error(text(who, ": its optimizer is gone; the optimizer must live as long as it is used"));
-  return **self;
+  if (!self_ || self_->optimizer == nullptr)
+    throw Error(text(who, ": its optimizer is gone; the optimizer must live as long as it is used"));
+  return *self_->optimizer;
 }
+
+struct Optimizer::Known {
+  std::unordered_set<const internal::TensorBody*> bodies;
+  std::unordered_set<std::string> keys;
+};
+
+Optimizer::Optimizer(const char* name, std::vector<const char*> states, std::vector<const char*> numbers)
+    : name_(name), state_names_(std::move(states)), number_names_(std::move(numbers)), known_(new Known) {}
+Optimizer::~Optimizer() { self_->optimizer = nullptr; }
 
 // ---- parameters ----
 
@@ -38,9 +48,9 @@ void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
   ErrorFrame frame(name_);
   if (!sharing_.mine.empty()) throw Error("its work is shared: add groups first, then share() or distributed::shard()");
   std::vector<Slot> group;
-  size_t number = known_.bodies.size();
+  size_t number = known_->bodies.size();
   Known added;
-  const auto is_taken = [&](const std::string& key) { return known_.keys.contains(key) || added.keys.contains(key); };
+  const auto is_taken = [&](const std::string& key) { return known_->keys.contains(key) || added.keys.contains(key); };
   for (const Tensor& parameter : parameters) {
     if (!parameter.defined()) throw Error("a parameter is undefined");
     if (!internal::body(parameter).history || !parameter.is_leaf())
@@ -52,7 +62,7 @@ void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
     slot.states.resize(state_names_.size());
     slot.numbers.resize(number_names_.size());
     const auto* const body = &internal::body(parameter);
-    if (known_.bodies.contains(body) || !added.bodies.insert(body).second)
+    if (known_->bodies.contains(body) || !added.bodies.insert(body).second)
       throw Error(text("the parameter `", parameter.name(), "` is given twice"));
     if (slot.key.empty() || slot.key == "leaf" || is_taken(slot.key)) slot.key = std::to_string(number);
     while (is_taken(slot.key)) slot.key.insert(slot.key.begin(), '_');  // a name may be a number, as in a ParameterList
@@ -61,10 +71,10 @@ void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
     group.push_back(std::move(slot));
   }
   // Before the first change, so that merge() needs no memory.
-  known_.bodies.reserve(known_.bodies.size() + added.bodies.size());
-  known_.keys.reserve(known_.keys.size() + added.keys.size());
+  known_->bodies.reserve(known_->bodies.size() + added.bodies.size());
+  known_->keys.reserve(known_->keys.size() + added.keys.size());
   groups_.push_back(std::move(group));
-  known_.bodies.merge(added.bodies), known_.keys.merge(added.keys);
+  known_->bodies.merge(added.bodies), known_->keys.merge(added.keys);
 }
 
 void Optimizer::check_parameters() const {
@@ -238,7 +248,17 @@ void Optimizer::set(std::string_view name, double value, size_t group) {
 }
 
 void Optimizer::set(std::string_view name, double value) {
-  for (size_t group = 0; group < groups_.size(); ++group) set(name, value, group);
+  std::vector<double> before;
+  try {
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      const bool is_last = group + 1 == groups_.size();  // what refuses a value keeps its own
+      if (!is_last) before.push_back(get(name, group));
+      set(name, value, group);
+    }
+  } catch (...) {
+    for (size_t group = 0; group < before.size(); ++group) find(name, group)->put(before[group]);
+    throw;
+  }
 }
 
 std::string Optimizer::to_string() const {

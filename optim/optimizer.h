@@ -7,15 +7,14 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_set>
 #include <vector>
 
 #include "optim/group.h"
+#include "tensor/core/owned.h"
 #include "tensor/state_dict.h"
 
 namespace weft::optim {
@@ -48,7 +47,7 @@ class Schedule;
 
 class Optimizer {
  public:
-  virtual ~Optimizer() = default;
+  virtual ~Optimizer();
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
@@ -90,7 +89,7 @@ class Optimizer {
   /// The value of a hyper-parameter in one group. Error if there is none of that name, IndexError for a group out of
   /// range.
   double get(std::string_view name, size_t group = 0) const;
-  /// Sets a hyper-parameter in all groups, or in one. Error if the value is out of range.
+  /// Sets a hyper-parameter in all groups, or in one. Error, without changing anything, if the value is out of range.
   void set(std::string_view name, double value);
   void set(std::string_view name, double value, size_t group);
   /// Shares the work with other processes. From now on, this process updates only the parameters marked in
@@ -157,8 +156,7 @@ class Optimizer {
   };
 
   /// `name` is the optimizer's name; `states` and `numbers` are the names of what is stored per parameter.
-  Optimizer(const char* name, std::vector<const char*> states, std::vector<const char*> numbers = {})
-      : name_(name), state_names_(std::move(states)), number_names_(std::move(numbers)) {}
+  Optimizer(const char* name, std::vector<const char*> states, std::vector<const char*> numbers = {});
   /// Adds a group's parameters. Error if one is undefined, not a leaf, or already in a group.
   void add_slots(const std::vector<Tensor>& parameters);
   /// Error if no group has a parameter.
@@ -230,17 +228,20 @@ class Optimizer {
   std::vector<const char*> state_names_, number_names_;
   std::vector<std::vector<Slot>> groups_;
   /// The parameters and keys of all groups.
-  struct Known {
-    std::unordered_set<const internal::TensorBody*> bodies;
-    std::unordered_set<std::string> keys;
-  } known_;
+  struct Known;
+  Owned<Known> known_;
   int64_t steps_ = 0, skipped_ = 0;
   int64_t attempts_ = 0;  // steps and skipped ones, those that a GradScaler skipped too
   bool skips_nonfinite_ = false;
   Scheduled scheduled_;
   double gradient_factor_ = 1;  // multiplies 16-bit gradients after their conversion to f32
   Sharing sharing_;             // empty: this process does all the work
-  std::shared_ptr<Optimizer*> self_ = std::make_shared<Optimizer*>(this);  // expires with the optimizer
+  /// The optimizer as its handles know it; null after its end.
+  struct Self final : SharedObject {
+    explicit Self(Optimizer* self) : optimizer(self) {}
+    Optimizer* optimizer;
+  };
+  IntrusivePtr<Self> self_ = IntrusivePtr<Self>::adopt(new Self(this));
 };
 
 /// A weak reference to an optimizer, as schedules hold it. Using it after the optimizer was destroyed is an Error.
@@ -251,10 +252,15 @@ class OptimizerHandle {
   Optimizer& get(const char* who) const;
 
  private:
-  std::weak_ptr<Optimizer*> self_;
+  IntrusivePtr<Optimizer::Self> self_;
 };
 
 std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer);
+
+namespace detail {
+/// The default options with this learning rate.
+template <class Options, std::floating_point T> Options with_lr(T lr) { return {.lr = static_cast<double>(lr)}; }
+}  // namespace detail
 
 /// An optimizer whose hyper-parameters are a struct `Options` with fields() (tensor/core/hyper_parameters.h). All
 /// access by name is derived from that list.
@@ -263,7 +269,7 @@ template <class Options> class OptimizerOf : public Optimizer {
   using Group = typename detail::GroupOf<Options>::type;
   /// Adds a group between two steps. Options that it does not set are those that the optimizer was constructed with.
   /// Error if a parameter is undefined, not a leaf, or already in a group, and after share().
-  void add_group(const Group& group) { add(group.parameters, detail::with_fields(*defaults_, group)); }
+  void add_group(const Group& group) { add(group.parameters, detail::with_fields(defaults_, group)); }
 
  protected:
   using Optimizer::Optimizer;
@@ -317,7 +323,7 @@ template <class Options> class OptimizerOf : public Optimizer {
   }
 
   std::vector<Options> options_;  // per group
-  std::optional<Options> defaults_;
+  Options defaults_;
 };
 
 }  // namespace weft::optim

@@ -14,7 +14,7 @@ class RAdam final : public OptimizerOf<RAdamOptions> {
  public:
   explicit RAdam(const std::vector<Tensor>& parameters, const RAdamOptions& options = {});
   explicit RAdam(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : RAdam(parameters, RAdamOptions{.lr = static_cast<double>(lr)}) {}
+      : RAdam(parameters, detail::with_lr<RAdamOptions>(lr)) {}
   explicit RAdam(const std::vector<RAdamGroup>& groups, const RAdamOptions& options = {});
 
  private:

@@ -12,7 +12,7 @@ class RMSprop final : public OptimizerOf<RMSpropOptions> {
  public:
   explicit RMSprop(const std::vector<Tensor>& parameters, const RMSpropOptions& options = {});
   explicit RMSprop(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : RMSprop(parameters, RMSpropOptions{.lr = static_cast<double>(lr)}) {}
+      : RMSprop(parameters, detail::with_lr<RMSpropOptions>(lr)) {}
   explicit RMSprop(const std::vector<RMSpropGroup>& groups, const RMSpropOptions& options = {});
 
  private:

@@ -12,7 +12,7 @@ class Rprop final : public OptimizerOf<RpropOptions> {
  public:
   explicit Rprop(const std::vector<Tensor>& parameters, const RpropOptions& options = {});
   explicit Rprop(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : Rprop(parameters, RpropOptions{.lr = static_cast<double>(lr)}) {}
+      : Rprop(parameters, detail::with_lr<RpropOptions>(lr)) {}
   explicit Rprop(const std::vector<RpropGroup>& groups, const RpropOptions& options = {});
 
  private:

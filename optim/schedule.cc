@@ -8,6 +8,7 @@ namespace weft::optim {
 namespace {
 std::string base_key(size_t group) { return text("group.", group, ".base_lr"); }
 std::string rate_key(size_t group) { return text("group.", group, ".lr"); }
+constexpr const char* kMomenta[] = {"momentum", "beta1"};
 }  // namespace
 
 Schedule::Schedule(Optimizer& optimizer) : optimizer_(optimizer), known_changes_(optimizer.scheduled_.changes) {
@@ -24,7 +25,16 @@ Schedule::Schedule(Optimizer& optimizer, const Curve& curve)
 Schedule::Schedule(Optimizer& optimizer, GroupCurve curve) : Schedule(optimizer) {
   if (!curve.rate) throw Error("Schedule(): the curve is empty");
   curve_ = std::move(curve);
-  Schedule::apply();
+  start();
+}
+
+void Schedule::start() {
+  try {
+    apply();
+  } catch (...) {
+    set_rates(base_);
+    throw;
+  }
 }
 
 void Schedule::apply() {
@@ -59,14 +69,24 @@ void detail::check_cycled_momentum(double base, double max) {
       throw Error(text("base_momentum and max_momentum must be in [0, 1), not ", momentum));
 }
 
+detail::KeptMomenta::KeptMomenta(Optimizer& optimizer) : optimizer_(optimizer) {
+  for (const char* name : kMomenta)
+    for (size_t group = 0; optimizer.has(name) && group < optimizer.group_count(); ++group)
+      values_.push_back({name, group, optimizer.get(name, group)});
+}
+
+void detail::KeptMomenta::put_back() const {
+  for (const auto& [name, group, value] : values_) optimizer_.set(name, value, group);
+}
+
 void Schedule::set_momentum(double value) {
-  for (const char* name : {"momentum", "beta1"})
+  for (const char* name : kMomenta)
     if (optimizer().has(name)) optimizer().set(name, value);
 }
 
-void Schedule::claim_step() {
+void Schedule::check_step() const {
   if (is_part_) return;
-  Optimizer::Scheduled& last = optimizer().scheduled_;
+  const Optimizer::Scheduled& last = optimizer().scheduled_;
   const int64_t attempt = optimizer().attempts_;
   if (attempt == 0 && steps_ == 0 && optimizer().steps() == 0)
     log_warn("a schedule stepped before its optimizer did: the first learning rate was not used");
@@ -78,7 +98,13 @@ void Schedule::claim_step() {
     throw Error(
         "two schedules set the learning rate after one step of the optimizer, and the second would overwrite the "
         "first; combine them with ChainedScheduler or SequentialLR");
-  last.by = this, last.attempt = attempt;
+}
+
+void Schedule::claim_step() {
+  check_step();
+  if (is_part_) return;
+  Optimizer::Scheduled& last = optimizer().scheduled_;
+  last.by = this, last.attempt = optimizer().attempts_;
 }
 
 void Schedule::note_change() {
@@ -86,7 +112,7 @@ void Schedule::note_change() {
 }
 
 void Schedule::step() {
-  if (curve_.rate) claim_step();
+  if (curve_.rate) check_step();
   const Rates before = rates();
   ++steps_;
   try {
@@ -96,6 +122,7 @@ void Schedule::step() {
     set_rates(before);
     throw;
   }
+  if (curve_.rate) claim_step();
 }
 
 State Schedule::state_dict() const {
@@ -117,11 +144,14 @@ double Schedule::number(const State& state, const std::string& key) {
 void Schedule::load_state_dict(const State& state) {
   const State before = state_dict();
   const Rates present = rates();
+  const detail::KeptMomenta momenta(optimizer());
+  const int64_t known = known_changes_;
   try {
     put(state);
   } catch (...) {
     put(before);
-    set_rates(present);
+    set_rates(present), momenta.put_back();
+    known_changes_ = known;
     throw;
   }
 }

@@ -29,6 +29,21 @@ void check_max_lr(double max_lr);
 void check_cycled_momentum(double base, double max);
 /// Error unless the milestones ascend from 0 on; equal ones are allowed.
 void check_milestones(const std::vector<int64_t>& milestones);
+/// The momenta of all groups (beta1 of Adam), which schedules may set when they are made, step or load a state.
+class KeptMomenta {
+ public:
+  explicit KeptMomenta(Optimizer& optimizer);
+  void put_back() const;
+
+ private:
+  struct Value {
+    const char* name;
+    size_t group;
+    double value;
+  };
+  Optimizer& optimizer_;
+  std::vector<Value> values_;
+};
 }  // namespace detail
 
 /// Sets the lr of every group to curve(number of steps, the group's lr at construction), from construction on. An lr
@@ -61,6 +76,8 @@ class Schedule {
   Optimizer& optimizer() const { return optimizer_.get("Schedule"); }
   /// Sets the values that depend on steps().
   virtual void apply();
+  /// apply() of a constructor: if it throws, the optimizer keeps its learning rates.
+  void start();
   /// Saves and loads further state of a derived class. `load` must throw before it changes anything.
   virtual void save(State& /*out*/) const {}
   virtual void load(const State& /*state*/) {}
@@ -73,6 +90,8 @@ class Schedule {
   void set_momentum(double value);
   /// Error if another schedule than this one set the learning rates after the same step of the optimizer, or changed
   /// them without a curve.
+  void check_step() const;
+  /// The same, and notes that this schedule set them: after a step, as one that failed keeps no other from its own.
   void claim_step();
   /// To be called where a schedule without a curve changes a learning rate.
   void note_change();
@@ -80,17 +99,25 @@ class Schedule {
   using Rates = std::vector<double>;
   Rates rates() const;
   void set_rates(const Rates& rates);
+  const Rates& base() const { return base_; }
   void count() { ++steps_; }
   void uncount() { --steps_; }
 
  private:
   friend class JoinedSchedules;
-  /// step() for a schedule that is part of a combination; schedules that need a metric receive it.
+  // For a schedule that is part of a combination.
+  /// step(); schedules that need a metric receive it.
   virtual void advance(std::optional<double> /*metric*/) { step(); }
+  /// Its step 0 is now.
+  virtual void restart() { steps_ = 0, apply(); }
+  /// Sets the base learning rates, unless the schedule changes the current ones instead of computing them from a base.
+  virtual void rebase(const Rates& rates) {
+    if (curve_.rate) base_ = rates;
+  }
 
   OptimizerHandle optimizer_;
   GroupCurve curve_;
-  std::vector<double> base_;  // the lr of every group at construction
+  Rates base_;  // the lr of every group at construction
   int64_t steps_ = 0;
   bool is_part_ = false;   // of a combination, which owns it
   int64_t known_changes_;  // of the optimizer's rates by schedules without a curve

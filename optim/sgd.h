@@ -15,7 +15,7 @@ class SGD final : public OptimizerOf<SGDOptions> {
  public:
   explicit SGD(const std::vector<Tensor>& parameters, const SGDOptions& options = {});
   explicit SGD(const std::vector<Tensor>& parameters, std::floating_point auto lr)
-      : SGD(parameters, SGDOptions{.lr = static_cast<double>(lr)}) {}
+      : SGD(parameters, detail::with_lr<SGDOptions>(lr)) {}
   explicit SGD(const std::vector<SGDGroup>& groups, const SGDOptions& options = {});
 
  private:

@@ -217,6 +217,10 @@ TEST(ConfusionMatrix, Errors) {
   EXPECT_EQ(error_of([&] { confusion.update(tensor({-1}), tensor({0})); }),
             "ConfusionMatrix([1] i64, [1] i64): prediction -1 is out of range for 3 classes");
   EXPECT_EQ(confusion.count(), 0);
+  metrics::Recall recall(3);
+  EXPECT_EQ(error_of([&] { recall.update(tensor({-1}), tensor({0})); }),
+            "Recall([1] i64, [1] i64): prediction -1 is out of range for 3 classes");
+  EXPECT_EQ(error_of([] { metrics::F1(0); }), "F1(): the number of classes must be 1 or more, not 0");
 }
 
 TEST(Auc, IsExactWithTies) {

@@ -9,6 +9,7 @@
 #include "autograd/leaf.h"
 #include "optim/optim.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
@@ -49,6 +50,25 @@ TEST(GradScaler, GrowsAndBacksOff) {
   EXPECT_EQ(scales, (std::vector<double>{8, 16, 8, 8, 4, 4, 8, 8}));
   EXPECT_EQ(scaler.skipped(), 2);
   EXPECT_EQ(optimizer.steps(), 6);
+}
+
+// Gradients of a loss times 0 would be multiplied by infinity.
+TEST(GradScaler, StaysAboveWhatF32Holds) {
+  Tensor w = parameter(ones({2}));
+  SGD optimizer({w}, {.lr = 0.25});
+  GradScaler scaler({.init_scale = 1});
+  for (int i = 0; i < 1200; ++i) {
+    set_gradient(w, kInf);
+    EXPECT_FALSE(scaler.step(optimizer));
+    scaler.update();
+  }
+  EXPECT_EQ(scaler.get_scale(), 0x1p-126);
+  w.zero_grad();
+  scaler.scale(w.sum()).backward();
+  EXPECT_TRUE(scaler.step(optimizer));
+  EXPECT_TRUE(equal(w, full({2}, 0.75)));
+  EXPECT_THROW(GradScaler({.init_scale = 1e-300}), Error);
+  EXPECT_THROW(GradScaler({.init_scale = 1e300}), Error);
 }
 
 TEST(GradScaler, SkipsOnlyTheOptimizerThatIsNotFinite) {

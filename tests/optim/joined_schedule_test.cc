@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
 #include "autograd/leaf.h"
 #include "optim/optim.h"
@@ -14,61 +15,6 @@
 
 namespace weft::optim {
 namespace {
-
-TEST(Schedule, AStepThatThrowsChangesNoGroupAndSkipsNoFactor) {
-  Tensor a = parameter(zeros({1})), b = parameter(zeros({1}));
-  SGD two({{.parameters = {a}}, {.parameters = {b}}}, {.lr = 1.0});
-  bool bad = true;
-  const std::vector<StepFactor> factors = {[](int64_t) { return 0.5; }, [&](int64_t) { return bad ? -1.0 : 0.5; }};
-  bad = false;
-  LambdaLR lambda(two, factors);
-  bad = true;
-  EXPECT_THROW(lambda.step(), Error);
-  EXPECT_EQ(two.lr(0), 0.5);
-  EXPECT_EQ(lambda.steps(), 0);
-
-  // Of several schedules: steps, rates and the parts stay, even if the curve throws when it is asked again.
-  Tensor c = parameter(zeros({1}));
-  SGD chained({c}, {.lr = 1.0});
-  bool fails = false;
-  const auto fallible = [&](double factor) {
-    return Curve([&fails, factor](int64_t step, double base) {
-      if (fails) throw Error("not yet");
-      return base * std::pow(factor, static_cast<double>(step));
-    });
-  };
-  const auto part = [](const Curve& curve) -> MakeSchedule {
-    return [curve](Optimizer& o) { return std::make_unique<Schedule>(o, curve); };
-  };
-  ChainedScheduler chain(chained, {part([](int64_t s, double b) { return b * std::pow(0.5, static_cast<double>(s)); }),
-                                   part(fallible(0.1))});
-  chain.step();
-  EXPECT_NEAR(chained.lr(), 0.05, 1e-12);
-  fails = true;
-  EXPECT_THROW(chain.step(), Error);
-  EXPECT_EQ(chain.steps(), 1);
-  EXPECT_NEAR(chained.lr(), 0.05, 1e-12);
-  fails = false;
-  chain.step();
-  EXPECT_NEAR(chained.lr(), 0.0025, 1e-12);
-  SGD sequential({c}, {.lr = 1.0});
-  SequentialLR sequence(sequential, {part([](int64_t, double b) { return b; }), part(fallible(0.5))}, {2});
-  sequence.step();
-  fails = true;
-  EXPECT_THROW(sequence.step(), Error);
-  EXPECT_EQ(sequence.steps(), 1);
-  fails = false;
-  sequence.step(), sequence.step();
-  EXPECT_EQ(sequential.lr(), 0.5);
-
-  SGD one({a}, {.lr = 1.0});
-  bool throws = true;
-  MultiplicativeLR product(one, [&](int64_t) { return throws ? throw Error("not yet") : 0.5; });
-  EXPECT_THROW(product.step(), Error);
-  throws = false;
-  product.step(), product.step();
-  EXPECT_EQ(one.lr(), 0.25);
-}
 
 template <class Step>
 void check(const std::string& name, Optimizer& optimizer, const Step& step, const char* momentum = nullptr) {
@@ -380,6 +326,56 @@ TEST(JoinedSchedules, RefuseAPartOfAnotherOptimizer) {
   const auto part = [&](Optimizer&) { return std::make_unique<StepLR>(other, StepOptions{.every = 1}); };
   EXPECT_THROW(ChainedScheduler(optimizer, {part}), Error);
   EXPECT_THROW(SequentialLR(optimizer, {part, part}, {1}), Error);
+}
+
+/// A SequentialLR or a ChainedScheduler as a part of another one.
+template <class Joined, class... More> MakeSchedule joined(std::vector<MakeSchedule> parts, More... more) {
+  return [=](Optimizer& o) { return std::make_unique<Joined>(o, parts, more...); };
+}
+MakeSchedule constant(double factor) { return schedule_of<ConstantLR>(ConstantOptions{.factor = factor, .steps = 99}); }
+MakeSchedule exponential(double gamma) { return schedule_of<ExponentialLR>(ExponentialOptions{.gamma = gamma}); }
+using Milestones = std::vector<int64_t>;
+
+std::vector<double> rates_of(JoinedSchedules& schedule, const Optimizer& optimizer, int steps) {
+  std::vector<double> out;
+  for (int i = 0; i < steps; ++i) out.push_back(optimizer.lr()), schedule.step(1.0);
+  return out;
+}
+void expect_rates(const std::vector<double>& rates, const std::vector<double>& expected) {
+  ASSERT_EQ(rates.size(), expected.size());
+  for (size_t i = 0; i < rates.size(); ++i) EXPECT_NEAR(rates[i], expected[i], 1e-14) << i;
+}
+
+TEST(JoinedSchedules, BeginAsPartsOfOthersWithTheirOwnFirstRate) {
+  SGD optimizer({weight()}, {.lr = 1});
+  SequentialLR schedule(optimizer,
+                        {joined<ChainedScheduler>({constant(0.1), exponential(0.5)}),
+                         joined<SequentialLR>({constant(0.5), exponential(0.25)}, Milestones{2})},
+                        {2});
+  expect_rates(rates_of(schedule, optimizer, 6), {0.1, 0.05, 0.5, 0.5, 1, 0.25});
+}
+
+TEST(JoinedSchedules, ScaleWhatThoseBeforeGiveAsPartsOfOthers) {
+  SGD optimizer({weight()}, {.lr = 1});
+  const MakeSchedule plateau = schedule_of<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 0});
+  ChainedScheduler schedule(optimizer, {exponential(0.5), joined<SequentialLR>({constant(0.1), plateau}, Milestones{2}),
+                                        joined<ChainedScheduler>({constant(0.1), exponential(0.5)})});
+  // The plateau begins at step 2, and halves at steps 4 and 5.
+  expect_rates(rates_of(schedule, optimizer, 6), {1e-2, 1e-2 / 4, 1e-2 / 16, 1e-2 / 64, 1e-2 / 512, 1e-2 / 4096});
+}
+
+// A combination may be made for an optimizer that has been loaded already, as other schedules may.
+TEST(JoinedSchedules, ResumeFromTheRatesAtTheBeginning) {
+  const std::vector<MakeSchedule> parts = {exponential(0.5), constant(0.1)};
+  SGD first({weight()}, {.lr = 1}), second({weight()}, {.lr = 1});
+  ChainedScheduler one(first, parts);
+  for (int i = 0; i < 3; ++i) one.step();
+  second.load_state_dict(first.state_dict());
+  ChainedScheduler other(second, parts);
+  other.load_state_dict(one.state_dict());
+  EXPECT_EQ(second.lr(), first.lr());
+  one.step(), other.step();
+  EXPECT_EQ(second.lr(), first.lr());
 }
 
 }  // namespace

@@ -110,6 +110,10 @@ TEST(Optimizer, ChangesAreCheckedAsOptionsAre) {
   SGD sgd({w}, {.momentum = 0.9, .nesterov = true});
   EXPECT_SAYS(error_of([&] { sgd.set("momentum", 0); }), "momentum cannot become 0: nesterov needs momentum");
   EXPECT_EQ(sgd.get("momentum"), 0.9);
+  const Tensor a = parameter(ones({2})), b = parameter(ones({2}));
+  SGD both({{.parameters = {a}}, {.parameters = {b}, .nesterov = true}}, {.momentum = 0.9});
+  EXPECT_SAYS(error_of([&] { both.set("momentum", 0); }), "momentum cannot become 0: nesterov needs momentum");
+  EXPECT_EQ(both.get("momentum", 0), 0.9) << "what the second group refuses, no group takes";
 }
 
 TEST(Optimizer, PrintsItsNumbers) {
