@@ -13,10 +13,10 @@ std::vector<int64_t> range(int64_t begin, int64_t end, int64_t size) {
   return ordered(end - begin, begin);
 }
 
-std::weak_ptr<const void> Lifetime::watch() const {
+IntrusivePtr<Lifetime::Token> Lifetime::watch() const {
   static constinit std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (token_ == nullptr) token_ = std::make_shared<char>();
+  if (!token_) token_ = IntrusivePtr<Token>::adopt(new Token);
   return token_;
 }
 

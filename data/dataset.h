@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -27,11 +27,18 @@ class Lifetime {
   Lifetime() = default;
   Lifetime(const Lifetime&) noexcept {}
   Lifetime& operator=(const Lifetime&) noexcept { return *this; }  // NOLINT(bugprone-unhandled-self-assignment)
-  /// Expires with the object.
-  std::weak_ptr<const void> watch() const;
+  ~Lifetime() {
+    if (token_) __atomic_store_n(&token_->ended, true, __ATOMIC_RELEASE);
+  }
+  struct Token final : SharedObject {
+    bool has_ended() const noexcept { return __atomic_load_n(&ended, __ATOMIC_ACQUIRE); }
+    bool ended = false;
+  };
+  /// Says when the object has ended.
+  IntrusivePtr<Token> watch() const;
 
  private:
-  mutable std::shared_ptr<const void> token_;  // made by the first watch()
+  mutable IntrusivePtr<Token> token_;  // made by the first watch()
 };
 [[noreturn]] void throw_ended();
 }  // namespace detail
@@ -115,22 +122,34 @@ enum class Split { train, test };
 template <class D>
 concept AnyDataset = std::is_base_of_v<DatasetOf<std::remove_cvref_t<D>::kTensors>, std::remove_cvref_t<D>>;
 
+namespace detail {
+/// A dataset that its readers own together.
+template <class D> struct OwnDataset final : SharedObject {
+  explicit OwnDataset(D&& given) : dataset(std::move(given)) {}
+  const D dataset;
+};
+}  // namespace detail
+
 /// A dataset that a loader or another dataset reads: its own, or one that must outlive it. Error where that has ended.
 template <size_t N> class HeldDataset {
  public:
-  HeldDataset(std::shared_ptr<const DatasetOf<N>> own) : dataset_(std::move(own)) {}
-  explicit HeldDataset(const DatasetOf<N>* other)
-      : dataset_(std::shared_ptr<const DatasetOf<N>>(), other), lives_(other->lifetime_.watch()), is_own_(false) {}
+  /// Of a temporary, which all copies share.
+  template <std::derived_from<DatasetOf<N>> D> explicit HeldDataset(D&& dataset) {
+    auto* const own = new detail::OwnDataset<D>(std::forward<D>(dataset));
+    own_ = IntrusivePtr<SharedObject>::adopt(own);
+    dataset_ = &own->dataset;
+  }
+  explicit HeldDataset(const DatasetOf<N>* other) : dataset_(other), lives_(other->lifetime_.watch()) {}
   const DatasetOf<N>* operator->() const {
-    if (!is_own_ && lives_.expired()) detail::throw_ended();
-    return dataset_.get();
+    if (lives_ && lives_->has_ended()) detail::throw_ended();
+    return dataset_;
   }
   const DatasetOf<N>& operator*() const { return *operator->(); }
 
  private:
-  std::shared_ptr<const DatasetOf<N>> dataset_;
-  std::weak_ptr<const void> lives_;
-  bool is_own_ = true;
+  const DatasetOf<N>* dataset_;
+  IntrusivePtr<SharedObject> own_;
+  IntrusivePtr<detail::Lifetime::Token> lives_;  // of one that is not its own
 };
 
 /// Holds a dataset for loaders and wrapper datasets. An lvalue is held by reference and must outlive the holder; a
@@ -140,7 +159,7 @@ template <AnyDataset D> auto hold(D&& dataset) {
   if constexpr (std::is_lvalue_reference_v<D>)
     return HeldDataset<kTensors>(&dataset);
   else
-    return HeldDataset<kTensors>(std::make_shared<std::remove_cvref_t<D>>(std::forward<D>(dataset)));
+    return HeldDataset<kTensors>(std::remove_cvref_t<D>(std::forward<D>(dataset)));
 }
 
 }  // namespace weft::data

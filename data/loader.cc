@@ -52,32 +52,34 @@ std::optional<int64_t> LoaderCore::visited() const {
   return std::nullopt;
 }
 
-std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
-  if (!resume_) {
-    Generator& generator = options_.generator != nullptr ? *options_.generator : default_generator();
-    const bool random_order = options_.shuffle || options_.sampler.is_random() || options_.batch_sampler.is_random();
-    key_ = random_order || random ? generator.next_key(2) : RandomKey{};
-    next_ = 0;
-  }
-  resume_ = false;
-  running_ = true;
-  auto epoch = std::make_shared<Epoch>();
-  epoch->number = ++epochs_;
-  epoch->key = split_key(key_, 1);
+IntrusivePtr<const Epoch> LoaderCore::start_epoch(bool random) {
+  RandomKey key = resume_ ? key_ : RandomKey{};
+  const bool random_order = options_.shuffle || options_.sampler.is_random() || options_.batch_sampler.is_random();
+  if (!resume_ && (random_order || random))
+    key = (options_.generator != nullptr ? *options_.generator : default_generator()).next_key(2);
+  auto* const epoch = new Epoch;
+  auto owner = IntrusivePtr<const Epoch>::adopt(epoch);
+  epoch->key = split_key(key, 1);
   epoch->batch_size = options_.batch_size;
   if (options_.batch_sampler.defined()) {
-    epoch->batches = options_.batch_sampler.batches(split_key(key_, 0), dataset_size_);
+    epoch->batches = options_.batch_sampler.batches(split_key(key, 0), dataset_size_);
   } else if (options_.sampler.defined()) {
-    epoch->order = options_.sampler.order({.key = split_key(key_, 0),
+    epoch->order = options_.sampler.order({.key = split_key(key, 0),
                                            .dataset_size = dataset_size_,
                                            .batch_size = options_.batch_size,
                                            .drop_last = options_.drop_last});
   } else if (options_.shuffle) {
-    epoch->order = shuffled_order(split_key(key_, 0), dataset_size_);
+    epoch->order = shuffled_order(split_key(key, 0), dataset_size_);
   } else {
     epoch->order = ordered(dataset_size_);
   }
-  return epoch;
+  // Only now: where a sampler throws, the position stays, and the next begin() resumes it.
+  key_ = key;
+  if (!resume_) next_ = 0;
+  resume_ = false;
+  running_ = true;
+  epoch->number = ++epochs_;
+  return owner;
 }
 
 std::vector<int64_t> Epoch::indices(int64_t batch) const {

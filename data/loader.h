@@ -9,8 +9,6 @@
 // far. A dataset that draws from the default generator instead of its key is an Error on a loading thread.
 #pragma once
 
-#include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +17,7 @@
 #include "data/prefetcher.h"
 #include "data/sampler.h"
 #include "io/resumable.h"
+#include "tensor/core/owned.h"
 
 namespace weft::data {
 
@@ -41,7 +40,7 @@ struct LoaderOptions {
 namespace detail {
 
 /// The description of an epoch. It never changes, so prefetching threads read it without locks.
-struct Epoch {
+struct Epoch final : SharedObject {
   int64_t number = 0;  // of those that the loader started
   RandomKey key;
   std::vector<int64_t> order;
@@ -61,7 +60,11 @@ class LoaderCore {
   /// The number of batches per epoch.
   int64_t batches() const { return batches_; }
   /// Starts an epoch, or resumes the one that set_position() selected.
-  std::shared_ptr<const Epoch> start_epoch(bool random);
+  IntrusivePtr<const Epoch> start_epoch(bool random);
+  /// Whether the next epoch is one that set_position() selected.
+  bool resumes() const { return resume_; }
+  /// The epoch that was resumed got no first batch: the next begin() resumes it.
+  void resume_again() { resume_ = true; }
   int64_t handed_out() const { return next_; }
   /// A batch of an epoch was returned; there are no more. Only the epoch that started last moves position().
   void hand_out(int64_t epoch) { next_ += epoch == epochs_ ? 1 : 0; }
@@ -119,14 +122,22 @@ template <size_t N> class DataLoader : public io::Resumable {
   int64_t size() const { return core_.batches(); }
   /// Starts an epoch. Several iterators of a loader may be in use, each with loading threads of its own; position() is
   /// that of the one that began last.
-  Iterator begin() { return Iterator(*this, core_.start_epoch(dataset_->is_random())); }
+  Iterator begin() {
+    const bool resumes = core_.resumes();
+    try {
+      return Iterator(*this, core_.start_epoch(dataset_->is_random()));
+    } catch (...) {
+      if (resumes) core_.resume_again();
+      throw;
+    }
+  }
   std::default_sentinel_t end() const { return {}; }
 
   /// The epoch's key and the number of its batches that were returned, including the one in use; for a checkpoint.
   std::string position() const override { return core_.position(); }
-  /// Makes the next begin() resume that epoch after that number of batches. Error if the text is not from position(),
-  /// or is from a loader with another dataset size, batch size or order. (For a sampler, only the number of examples is
-  /// compared.)
+  /// Makes the next begin() that does not throw resume that epoch after that number of batches. Error if the text is
+  /// not from position(), or is from a loader with another dataset size, batch size or order. (For a sampler, only the
+  /// number of examples is compared.)
   void set_position(const std::string& position) override { core_.set_position(position); }
 
  private:
@@ -143,10 +154,10 @@ template <size_t N> class DataLoader<N>::Iterator {
   using value_type = Batch;
   using difference_type = std::ptrdiff_t;
 
-  Iterator(DataLoader& loader, std::shared_ptr<const detail::Epoch> epoch)
+  Iterator(DataLoader& loader, IntrusivePtr<const detail::Epoch> epoch)
       : core_(&loader.core_),
         epoch_(epoch->number),
-        batches_(std::make_unique<detail::Prefetcher>(
+        batches_(new detail::Prefetcher(
             [dataset = loader.dataset_, epoch = std::move(epoch)](int64_t number) {
               const std::vector<int64_t> indices = epoch->indices(number);
               Batch batch = dataset->collate(indices, epoch->keys(indices, dataset->is_random()));
@@ -176,7 +187,7 @@ template <size_t N> class DataLoader<N>::Iterator {
 
   detail::LoaderCore* core_;
   int64_t epoch_;
-  std::unique_ptr<detail::Prefetcher> batches_;
+  Owned<detail::Prefetcher> batches_;
   Batch batch_;
   bool done_ = false;
 };

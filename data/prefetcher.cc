@@ -79,7 +79,7 @@ struct Prefetcher::Team {
 Prefetcher::Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t workers, int64_t ahead)
     : fetch_(std::move(fetch)), next_(first), end_(end) {
   if (workers == 0 || first >= end) return;
-  team_ = std::make_unique<Team>(first);
+  team_ = Owned<Team>(new Team(first));
   // The scopes around the loop hold for every batch. Observers stay with the thread that registered them.
   internal::Modes modes = internal::modes();
   modes.observer = nullptr;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <vector>
 
+#include "tensor/core/owned.h"
 #include "tensor/tensor.h"
 
 namespace weft::data::detail {
@@ -29,7 +29,7 @@ class Prefetcher {
   std::function<Batch(int64_t)> fetch_;
   int64_t next_;
   int64_t end_;
-  std::unique_ptr<Team> team_;
+  Owned<Team> team_;
 };
 
 }  // namespace weft::data::detail

@@ -199,19 +199,21 @@ std::map<std::string, std::string> Progress::fields() const {
 }
 
 void Progress::restore(const std::map<std::string, std::string>& fields) {
+  const auto epochs = fields.find("epochs"), running = fields.find("running");
+  long batches = 0, images = 0, hits = 0;
+  if (epochs == fields.end() || running == fields.end() ||
+      std::sscanf(running->second.c_str(), "%ld %ld %ld %lf %lf", &batches, &images, &hits, &loss_sum_,
+                  &seconds_before_) != 5)
+    throw Error("the checkpoint is not one of this example");
+  batches_ = batches, images_ = images, hits_ = hits;
   results_.clear();
   EpochResult r;
   int used = 0;
-  for (const char* row = fields.at("epochs").c_str();
+  for (const char* row = epochs->second.c_str();
        std::sscanf(row, "%lf %lf %lf %lf\n%n", &r.train_loss, &r.train_accuracy, &r.test_accuracy, &r.seconds, &used) ==
        4;
        row += used)
     results_.push_back(r);
-  long batches = 0, images = 0, hits = 0;
-  if (std::sscanf(fields.at("running").c_str(), "%ld %ld %ld %lf %lf", &batches, &images, &hits, &loss_sum_,
-                  &seconds_before_) != 5)
-    throw Error("the checkpoint is not one of this example");
-  batches_ = batches, images_ = images, hits_ = hits;
   std::printf("carrying on in epoch %ld, after batch %ld\n", long(finished_epochs() + 1), batches);
 }
 

@@ -219,16 +219,16 @@ AtomicFile::AtomicFile(const std::string& path) : AtomicFile(path, resolve_links
   // (Not EPERM: old sandboxes answer the call itself with it.)
   if (exists && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EROFS))
     fail("cannot write");
-  create_temporary();
+  create_temporary(exists ? existing.st_mode & 0666 : 0666);  // readable by none who may not read the old one
   if (exists && ::fchmod(descriptor_, existing.st_mode & 07777) != 0) fail("cannot keep its mode");
 }
 
-void AtomicFile::create_temporary() {
+void AtomicFile::create_temporary(mode_t mode) {
   constexpr int kMostSaves = 1000;  // to one name at a time
   for (int number = 0; number < kMostSaves; ++number) {
     std::string name = temporary_name(target_, number);
     remove_abandoned(name);
-    descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor_ < 0 && errno == EEXIST) continue;  // of a save that runs
     if (descriptor_ < 0) fail("cannot create a file beside it");
     // Another save may have taken the new file for an abandoned one before it was locked. File systems without locks

@@ -56,7 +56,7 @@ class AtomicFile {
  private:
   AtomicFile(std::string path, std::string target) : path_(std::move(path)), target_(std::move(target)) {}
   [[noreturn]] void fail(const char* what) const;
-  void create_temporary();
+  void create_temporary(mode_t mode);
   void close() noexcept;
 
   std::string path_;    // as the user gave it

@@ -29,7 +29,8 @@ void refuse_other_formats(uint64_t first_bytes) {
     throw IoError(text("a zip archive, as torch.save (.pt) and numpy.savez (.npz) write, not safetensors; ",
                        kConversion,
                        ", or with safetensors.numpy.save_file(dict(numpy.load('x.npz')), 'x.safetensors')"));
-  if ((first_bytes & 0xff) == 0x80)
+  const uint64_t protocol = first_bytes >> 8 & 0xff;  // 2 to 5; a damaged length may begin with 0x80 as well
+  if ((first_bytes & 0xff) == 0x80 && protocol >= 2 && protocol <= 5)
     throw IoError(text("a pickle, as old versions of torch.save write (.pt), not safetensors; ", kConversion));
 }
 

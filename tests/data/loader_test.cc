@@ -1,10 +1,11 @@
-// DataLoader: order, prefetching, errors, lifetimes and position.
+// DataLoader: order, prefetching, errors and lifetimes.
 #include "data/loader.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include "data/tensor_dataset.h"
 #include "data/transform.h"
 #include "tensor/all.h"
+#include "tests/data/numbers.h"
 #include "tests/error_of.h"
 #include "tests/in_child.h"
 #include "tests/tensor/task_count.h"
@@ -20,29 +22,6 @@
 namespace weft {
 namespace {
 
-/// Example i is {i, 10 i}; `bad` throws; counts what is alive.
-class Numbers : public data::Dataset {
- public:
-  explicit Numbers(int64_t size, int64_t bad = -1) : size_(size), bad_(bad) { ++alive; }
-  Numbers(const Numbers& other) : DatasetOf(other), size_(other.size_), bad_(other.bad_) { ++alive; }
-  ~Numbers() override { --alive; }
-  int64_t size() const override { return size_; }
-  Example get(int64_t i) const override {
-    if (i == bad_) throw IndexError("example 5 is bad");
-    return {tensor({i}), tensor({10.0 * static_cast<double>(i)})};
-  }
-  static inline std::atomic<int> alive = 0;
-
- private:
-  int64_t size_, bad_;
-};
-
-/// All first tensors of an epoch, one vector per batch.
-template <class Loader> std::vector<std::vector<int64_t>> epoch(Loader& loader) {
-  std::vector<std::vector<int64_t>> out;
-  for (const auto& batch : loader) out.push_back(batch[0].template to_vector<int64_t>());
-  return out;
-}
 std::vector<int64_t> flat(const std::vector<std::vector<int64_t>>& batches) {
   std::vector<int64_t> out;
   for (const auto& batch : batches) out.insert(out.end(), batch.begin(), batch.end());
@@ -236,46 +215,6 @@ TEST(DataLoader, ExamplesOfDifferentShapesAreAnError) {
   EXPECT_THROW(loader.begin(), ShapeError);
 }
 
-TEST(DataLoader, PositionResumesInTheMiddleOfAnEpoch) {
-  const auto noise = [](const Tensor& x, RandomKey key) {
-    return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000;
-  };
-  const auto dataset = data::map(Numbers(40), noise);
-  for (const int64_t prefetch : {0, 3}) {
-    const data::LoaderOptions options = {.batch_size = 4, .shuffle = true, .prefetch = prefetch};
-    for (const size_t stop : {1, 5, 10}) {
-      manual_seed(9);
-      data::DataLoader straight(dataset, options);
-      auto expected = epoch(straight);
-      const auto next = epoch(straight);
-      expected.insert(expected.end(), next.begin(), next.end());
-
-      manual_seed(9);
-      data::DataLoader first(dataset, options);
-      std::vector<std::vector<int64_t>> found;
-      std::string position;
-      RandomState state;
-      for (const auto& batch : first) {
-        found.push_back(batch[0].to_vector<int64_t>());
-        if (found.size() < stop) continue;
-        position = first.position();
-        state = random_state();
-        break;
-      }
-      manual_seed(1234);
-      set_random_state(state);
-      data::DataLoader second(dataset, options);
-      second.set_position(position);
-      EXPECT_EQ(second.position(), position);
-      for (int i = 0; i < 2; ++i) {
-        const auto rest = epoch(second);
-        found.insert(found.end(), rest.begin(), rest.end());
-      }
-      EXPECT_EQ(found, expected) << stop;
-    }
-  }
-}
-
 TEST(DataLoader, TwoIteratorsEachSeeAllAndPositionIsTheLastOnes) {
   for (const int64_t prefetch : {0, 2}) {
     data::DataLoader loader(Numbers(10), {.batch_size = 2, .shuffle = true, .prefetch = prefetch});
@@ -343,57 +282,6 @@ TEST(DataLoader, HugeNumbers) {
   EXPECT_THROW(data::DataLoader(Numbers(10), {.batch_size = INT64_MAX, .sampler = data::distributed(0, 2)}), Error);
   EXPECT_THROW(data::BatchSampler(data::distributed(0, 2), INT64_MAX), Error);
   EXPECT_EQ(data::distributed(5, INT64_MAX).count(10, false), 1);
-}
-
-TEST(DataLoader, PositionBetweenEpochsStartsANewOne) {
-  manual_seed(2);
-  data::DataLoader loader(Numbers(10), {.shuffle = true});
-  epoch(loader);
-  const std::string position = loader.position();
-  const RandomState state = random_state();
-  const auto expected = epoch(loader);
-  set_random_state(state);
-  data::DataLoader other(Numbers(10), {.shuffle = true});
-  other.set_position(position);
-  EXPECT_EQ(epoch(other), expected);
-}
-
-TEST(DataLoader, PositionOfAnotherLoaderIsAnErrorAndChangesNothing) {
-  data::DataLoader loader(Numbers(10), {.batch_size = 2, .shuffle = true});
-  const std::string before = loader.position();
-  const auto position = [](int64_t size, const data::LoaderOptions& options) {
-    return data::DataLoader(Numbers(size), options).position();
-  };
-  for (const std::string& bad :
-       {position(11, {.batch_size = 2, .shuffle = true}), position(10, {.batch_size = 3, .shuffle = true}),
-        position(10, {.batch_size = 2}), position(10, {.batch_size = 2, .shuffle = true, .drop_last = true}),
-        std::string(), std::string("loader 1 "), std::string("loader 1 10 2 1 0 1 7 0 6"),
-        std::string("loader 1 10 2 1 0 1 7 0"), std::string("loader 1 10 2 1 0 1 7 0 1 "),
-        std::string("loader 1 10 2 1 0 1 7 0 -1"), std::string("loader 1 10 2 1 0 1 7 0 18446744073709551616"),
-        std::string("loader 2 10 2 1 0 1 7 0 1")}) {
-    EXPECT_THROW(loader.set_position(bad), Error) << bad;
-    EXPECT_EQ(loader.position(), before);
-  }
-  // Of another sampler: of the same kind, with another number of examples or other batches.
-  const auto by = [](data::Sampler sampler, int64_t batch) {
-    return data::LoaderOptions{.batch_size = batch, .sampler = std::move(sampler)};
-  };
-  const auto in_batches = [](int64_t batch, bool drop_last = false) {
-    return data::LoaderOptions{.batch_sampler = data::BatchSampler(data::sequential(10), batch, drop_last)};
-  };
-  data::DataLoader five(Numbers(10), by(data::subset({0, 1, 2, 3, 4}), 2)), pairs(Numbers(10), in_batches(2));
-  EXPECT_THROW(five.set_position(position(10, by(data::subset({5, 4, 3, 2, 1, 0}), 2))), Error);
-  EXPECT_NO_THROW(five.set_position(position(10, by(data::subset({4, 3, 2, 1, 0}), 2))));
-  EXPECT_THROW(five.set_position("loader 1 10 2 2 0 1 7 0 1"), Error);
-  EXPECT_THROW(pairs.set_position(position(10, in_batches(3))), Error);
-  EXPECT_THROW(pairs.set_position(position(10, in_batches(2, true))), Error);
-  EXPECT_NO_THROW(pairs.set_position(position(10, in_batches(2))));
-  EXPECT_NO_THROW(data::DataLoader(Numbers(10), by(data::distributed(1, 2), 2))
-                      .set_position(position(10, by(data::distributed(0, 4), 1))));
-  EXPECT_THROW(loader.set_position("loader 1 10 2 1 0 1 7 0 5 5"), Error);
-  loader.set_position("loader 1 10 2 1 0 1 7 0 5");
-  EXPECT_EQ(epoch(loader).size(), 0u);
-  EXPECT_EQ(epoch(loader).size(), 5u);
 }
 
 }  // namespace

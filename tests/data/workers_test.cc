@@ -145,6 +145,34 @@ TEST(Workers, GoOnInTheMiddleOfAnEpoch) {
   EXPECT_EQ(epoch(loader), rest);
 }
 
+/// Example i is {i, i}, once `fails` of them have thrown.
+struct Unreliable : data::Dataset {
+  mutable std::atomic<int> fails = 0;
+  int64_t size() const override { return 10; }
+  Example get(int64_t i) const override {
+    if (fails > 0 && fails-- > 0) throw IoError("not yet");
+    return {tensor({i}), tensor({i})};
+  }
+};
+
+TEST(Workers, AnEpochThatIsResumedIsResumedByTheNextTryIfItsFirstBatchFails) {
+  for (const int64_t workers : {0, 1}) {  // that begin with the first batch
+    const Unreliable dataset;
+    data::DataLoader loader(dataset, {.batch_size = 2, .shuffle = true, .workers = workers});
+    const std::string position = [&] {
+      auto at = loader.begin();
+      return loader.position();
+    }();
+    loader.set_position(position);
+    const std::vector<int64_t> rest = epoch(loader);
+    loader.set_position(position);
+    dataset.fails = 1;
+    EXPECT_THROW((void)loader.begin(), IoError);
+    EXPECT_EQ(loader.position(), position);
+    EXPECT_EQ(epoch(loader), rest) << workers;
+  }
+}
+
 TEST(Workers, BadOptions) {
   EXPECT_THROW(data::DataLoader(Slow(3), {.workers = -1}), Error);
   data::DataLoader none(Slow(0), {.workers = 2});

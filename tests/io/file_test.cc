@@ -16,6 +16,16 @@
 #include "tests/error_of.h"
 #include "tests/io/files.h"
 
+/// Of the file whose mode was set last, before that.
+static mode_t mode_of_new_file = 0;
+
+/// In place of the system's function of this name.
+extern "C" int fchmod(int descriptor, mode_t mode) noexcept {
+  struct stat status = {};
+  if (::fstat(descriptor, &status) == 0) mode_of_new_file = status.st_mode;
+  return static_cast<int>(::syscall(SYS_fchmod, descriptor, mode));
+}
+
 namespace weft {
 namespace {
 
@@ -113,6 +123,16 @@ TEST(AtomicFile, ModeFollowsUmaskOrTheOldFile) {
   io::write_file(folder / "a", "y");
   EXPECT_EQ(mode("a"), 0604u);
   ::umask(before);
+}
+
+TEST(AtomicFile, OfAPrivateFileIsPrivateFromTheStart) {
+  const Folder folder;
+  io::write_file(folder / "a", "x");
+  ::chmod((folder / "a").c_str(), 0600);
+  const mode_t before = ::umask(0);
+  io::write_file(folder / "a", "y");
+  ::umask(before);
+  EXPECT_EQ(mode_of_new_file & 07777, 0600u);
 }
 
 TEST(AtomicFile, FollowsLinksAndRefusesWhatIsNoFile) {

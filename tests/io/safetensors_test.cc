@@ -213,6 +213,7 @@ TEST(SafetensorsReader, NamesFilesOfPyTorch) {
   EXPECT_SAYS(
       zip, "a zip archive, as torch.save (.pt) and numpy.savez (.npz) write, not safetensors; convert it in Python: ");
   EXPECT_SAYS(zip, "safetensors.torch.save_file(torch.load(");
+  EXPECT_SAYS(refusal(raw(uint64_t{1} << 63 | 0x180) + "{}"), "not a safetensors file, or a damaged one");
   EXPECT_SAYS(refusal("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j"), "a pickle, as old versions of torch.save write");
 }
 
