@@ -26,7 +26,8 @@ namespace {
 
 constexpr int kFirstTag = 16, kOrderedTags = 8192;
 constexpr int kReservedTags = kFirstTag + kOrderedTags;
-constexpr double kStuck = 2;  // seconds without progress of any rank
+constexpr double kStuck = 2;      // seconds without progress of any rank
+constexpr double kSuspended = 2;  // seconds in which this rank should have looked for the others many times
 
 /// The communicator that is there when the process ends: a static object, a gradient of a static model, or a program
 /// that called std::exit() holds it.
@@ -78,6 +79,8 @@ class Communicator::WaitState {
   /// Whether it is time for the next check.
   bool is_due(double at) {
     if (at - checked < 0.02) return false;
+    // Time in which this process was suspended is none that it waited.
+    if (const double away = at - checked; checked > 0 && away > kSuspended) started += away, moved += away;
     checked = at;
     return true;
   }
@@ -215,11 +218,11 @@ std::shared_ptr<Progressive> Communicator::start(Collective collective, int tag)
 std::shared_ptr<Progressive> Communicator::start(std::shared_ptr<Progressive> work) {
   try {
     add(work);
+    progress();
   } catch (...) {
     give_up("a collective ended with an error as it began");
     throw;
   }
-  progress();
   return work;
 }
 
@@ -297,7 +300,7 @@ void Communicator::progress() {
 }
 
 void Communicator::wait(const Signature& what, const std::function<bool()>& ready,
-                        const std::function<std::vector<int>()>& missing) {
+                        const std::function<std::vector<int>()>& missing) try {
   if (ready()) return;
   Slot& own = node_->own();
   own.describe(what);
@@ -320,6 +323,9 @@ void Communicator::wait(const Signature& what, const std::function<bool()>& read
   }
   note_move();
   own.waiting.store(0, std::memory_order_release);
+} catch (...) {
+  give_up("a wait ended with an error");  // what it waited for has begun, and cannot be repeated
+  throw;
 }
 
 void Communicator::check(const Signature& what, const std::function<std::vector<int>()>& missing) {
@@ -378,7 +384,7 @@ void Communicator::fail(const Signature& what, const std::string& why) {
 }
 
 void Communicator::give_up(std::string_view why) noexcept {
-  if (failed_) return;
+  if (failed_ || !is_here()) return;  // a fork has no part in the group, but the same memory
   failed_ = true;
   active_.clear();  // buckets hold gradients, which hold this
   try {

@@ -12,6 +12,7 @@
 // does not arrive within the timeout.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>

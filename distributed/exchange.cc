@@ -1,5 +1,6 @@
 // Blocking collectives: through the staging areas where the ranks share memory.
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "distributed/communicator.h"
@@ -40,18 +41,23 @@ void Communicator::run(Collective collective) {
   std::vector<Stage> stages = stages_from(0);
   uint64_t number = publish(stages[0]);
   ++calls_;  // now: a call that found no memory before can be repeated
-  for (int64_t begin = 0; !stages.empty(); begin += most) {
-    std::vector<Stage> next;
-    uint64_t ahead = 0;
-    for (size_t i = 0; i < stages.size(); ++i) {
-      if (i > 0) number = publish(stages[i]);
-      // Publish the next chunk early; it does not depend on this stage, so other ranks seldom wait.
-      if (i + 1 == stages.size() && begin + most < collective.items)
-        next = stages_from(begin + most), ahead = publish(next[0]);
-      consume(stages[i], number, std::exchange(unchecked, nullptr));
+  try {
+    for (int64_t begin = 0; !stages.empty(); begin += most) {
+      std::vector<Stage> next;
+      uint64_t ahead = 0;
+      for (size_t i = 0; i < stages.size(); ++i) {
+        if (i > 0) number = publish(stages[i]);
+        // Publish the next chunk early; it does not depend on this stage, so other ranks seldom wait.
+        if (i + 1 == stages.size() && begin + most < collective.items)
+          next = stages_from(begin + most), ahead = publish(next[0]);
+        consume(stages[i], number, std::exchange(unchecked, nullptr));
+      }
+      stages = std::move(next);
+      number = ahead;
     }
-    stages = std::move(next);
-    number = ahead;
+  } catch (...) {
+    give_up("a collective ended with an error before its end");  // the others would take its next call for the rest
+    throw;
   }
   ++blocking_;
 }

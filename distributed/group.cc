@@ -103,14 +103,14 @@ bool Work::is_done() {
 
 void Work::wait() {
   if (state_ == nullptr) return;
-  const std::shared_ptr<State> state = std::move(state_);
-  state_ = nullptr;
-  if (state->waited) return;  // for a copy of this handle; the tensors may have been used since
+  const std::shared_ptr<State> state = state_;
+  if (state->waited) return state_.reset();  // for a copy of this handle; the tensors may have been used since
   state->group->finish(*state->work);
-  state->waited = true;
   const Tensor* touched = state->watch.written();
   const std::string writer = touched ? internal::storage(*touched).writer() : "";
   if (state->written) state->written->finish();
+  state->waited = true;  // only now: where something above throws, the next wait() is not taken for complete
+  state_.reset();
   if (touched)
     throw Error(text(state->work->signature().to_string(), ": a tensor of shape ", touched->shape(),
                      " was written by `", writer,
@@ -119,7 +119,8 @@ void Work::wait() {
 
 Work Group::started(Collective collective, std::shared_ptr<Written> written) const {
   const std::vector<Tensor> tensors = collective.kept;
-  return Work::State::start(communicator_, communicator_->start(std::move(collective)), tensors, std::move(written));
+  return Work::State::start(communicator_, tensors, std::move(written),
+                            [&] { return communicator_->start(std::move(collective)); });
 }
 
 Work Group::all_reduce_async(const Tensor& x, ReduceOp op) const {

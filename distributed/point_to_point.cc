@@ -1,4 +1,6 @@
 // send and recv: a signature, then the data, in messages between two ranks.
+#include <memory>
+
 #include "distributed/communicator.h"
 #include "distributed/mpi/messages.h"
 #include "distributed/written.h"
@@ -17,12 +19,12 @@ class Transfer final : public Progressive {
         header_(group, group.point_to_point(), static_cast<int>(what.number)),
         data_(group, group.point_to_point(), static_cast<int>(what.number)),
         buffers_(std::make_unique<Buffers>(Buffers{agreed(what), memory})) {
-    if (what.call == Call::send) {
-      header_.send(&buffers_->signature, sizeof(Signature), what.root);
-      data_.send(bytes_of(memory), memory.nbytes(), what.root);
-    } else {
-      header_.receive(&buffers_->signature, sizeof(Signature), what.root);
-      data_.receive(bytes_of(memory), memory.nbytes(), what.root);
+    try {
+      begin();
+    } catch (...) {
+      (void)buffers_.release();                                     // MPI still reads and writes them
+      group.give_up("a transfer ended with an error as it began");  // the other rank may have its header
+      throw;
     }
   }
   ~Transfer() override {
@@ -31,6 +33,7 @@ class Transfer final : public Progressive {
   }
   bool progress() override {
     if (done_) return true;
+    group_.check_usable();
     if (!compared_) {
       if (!header_.test()) return false;
       const Signature& sent = buffers_->signature;
@@ -50,6 +53,16 @@ class Transfer final : public Progressive {
     Signature signature;
     Tensor memory;
   };
+  void begin() {
+    const Tensor& memory = buffers_->memory;
+    if (what_.call == Call::send) {
+      header_.send(&buffers_->signature, sizeof(Signature), what_.root);
+      data_.send(bytes_of(memory), memory.nbytes(), what_.root);
+    } else {
+      header_.receive(&buffers_->signature, sizeof(Signature), what_.root);
+      data_.receive(bytes_of(memory), memory.nbytes(), what_.root);
+    }
+  }
   /// What both sides must agree on.
   static Signature agreed(const Signature& what) {
     Signature out = what;
@@ -85,15 +98,16 @@ Work Group::send_async(const Tensor& x, int64_t to, int64_t tag) const {
   ErrorFrame frame("send_async", x);
   check_partner(*this, to, tag, "to");
   const Tensor memory = internal::host_row_major(x);
-  return Work::State::start(communicator_, start(*communicator_, Call::send, memory, to, tag), {memory}, nullptr);
+  return Work::State::start(communicator_, {memory}, nullptr,
+                            [&] { return start(*communicator_, Call::send, memory, to, tag); });
 }
 
 Work Group::recv_async(const Tensor& x, int64_t from, int64_t tag) const {
   ErrorFrame frame("recv_async", x);
   check_partner(*this, from, tag, "from");
   auto written = std::make_shared<Written>(x, "recv");
-  auto work = start(*communicator_, Call::recv, written->memory(), from, tag);
-  return Work::State::start(communicator_, std::move(work), {written->memory()}, written);
+  return Work::State::start(communicator_, {written->memory()}, written,
+                            [&] { return start(*communicator_, Call::recv, written->memory(), from, tag); });
 }
 
 void Group::send(const Tensor& x, int64_t to, int64_t tag) const {

@@ -46,11 +46,12 @@ const Tensor* Watch::written() const {
   return nullptr;
 }
 
-Work Work::State::start(std::shared_ptr<Communicator> group, std::shared_ptr<Progressive> work,
-                        std::vector<Tensor> tensors, std::shared_ptr<Written> written) {
+Work Work::State::start(std::shared_ptr<Communicator> group, std::vector<Tensor> tensors,
+                        std::shared_ptr<Written> written, const std::function<std::shared_ptr<Progressive>()>& begin) {
   if (written) tensors.push_back(written->target());
   Work out;
-  out.state_ = std::make_shared<State>(State{std::move(group), std::move(work), std::move(written), Watch(tensors)});
+  out.state_ = std::make_shared<State>(State{std::move(group), nullptr, std::move(written), Watch(tensors)});
+  out.state_->work = begin();  // last: nothing fails once the other ranks may have its messages
   return out;
 }
 

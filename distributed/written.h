@@ -1,6 +1,7 @@
 // Helpers of the collectives: tensors as row-major memory, and writes that autograd must know of.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -50,9 +51,9 @@ struct Work::State {
   std::shared_ptr<Written> written;  // null if the result is a new tensor
   Watch watch;
   bool waited = false;  // by any of the handles
-  /// Starts a call that uses `tensors`.
-  static Work start(std::shared_ptr<Communicator> group, std::shared_ptr<Progressive> work, std::vector<Tensor> tensors,
-                    std::shared_ptr<Written> written);
+  /// Starts a call, by begin(), that uses `tensors`.
+  static Work start(std::shared_ptr<Communicator> group, std::vector<Tensor> tensors, std::shared_ptr<Written> written,
+                    const std::function<std::shared_ptr<Progressive>()>& begin);
 };
 
 }  // namespace weft::distributed

@@ -25,9 +25,9 @@ Tensor over_window(const std::shared_ptr<Communicator>& group, const std::shared
   };
   auto owners = std::make_unique<Owners>(Owners{group, window});
   const auto release = [](void* context) { delete static_cast<Owners*>(context); };
+  // (Where wrap() finds no memory, it releases them itself.)
   IntrusivePtr<Storage> storage =
-      Storage::wrap(at, static_cast<size_t>(elements) * size_of(dtype), release, owners.get());
-  (void)owners.release();
+      Storage::wrap(at, static_cast<size_t>(elements) * size_of(dtype), release, owners.release());
   return internal::make_tensor(std::move(storage), View::contiguous({elements}), dtype);
 }
 

@@ -10,7 +10,8 @@
 
 namespace weft::distributed {
 
-Reducer::Reducer(const nn::Module& model, Group group, const DataParallelOptions& options) : group_(std::move(group)) {
+// (It delegates, so that where it throws, the destructor takes hooks and buffers from the parameters.)
+Reducer::Reducer(const nn::Module& model, Group group, const DataParallelOptions& options) : Reducer(std::move(group)) {
   if (options.bucket_bytes < 1 || options.first_bucket_bytes < 1)
     throw Error(text("DataParallel: the bytes of a bucket must be 1 or more, not ",
                      std::min(options.bucket_bytes, options.first_bucket_bytes)));
@@ -94,6 +95,9 @@ void Reducer::place_buckets() {
 }
 
 void Reducer::watch_parameters() {
+  size_t count = 0;
+  for (const std::vector<Tensor>& content : contents_) count += content.size();
+  hooks_.reserve(count);  // a hook that is registered has its place
   for (size_t i = 0; i < contents_.size(); ++i)
     for (size_t j = 0; j < contents_[i].size(); ++j)
       hooks_.push_back(

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "distributed/data_parallel/options.h"
@@ -39,6 +40,7 @@ class Reducer {
 
  private:
   struct Watch;
+  explicit Reducer(Group group) : group_(std::move(group)) {}
   void check_same(const nn::Module& model, const DataParallelOptions& options);
   void copy_from_first(const nn::Module& model);
   void fill_buckets(const nn::Module& model, const DataParallelOptions& options);

@@ -68,16 +68,22 @@ void MessageWork::consume() {
 }
 
 bool MessageWork::progress() {
-  while (!done_) {
-    if (!compared_) {
-      if (!headers_.test()) return false;
-      check_signatures();
+  if (!done_) group_.check_usable();
+  try {
+    while (!done_) {
+      if (!compared_) {
+        if (!headers_.test()) return false;
+        check_signatures();
+      }
+      if (!messages_.test()) return false;
+      consume();
+      group_.note_move();
+      done_ = ++stage_ == stages_.size();
+      if (!done_) start_stage();
     }
-    if (!messages_.test()) return false;
-    consume();
-    group_.note_move();
-    done_ = ++stage_ == stages_.size();
-    if (!done_) start_stage();
+  } catch (...) {
+    group_.give_up("a collective ended with an error before its end");  // the others wait for its next stage
+    throw;
   }
   return true;
 }

@@ -16,6 +16,7 @@ namespace weft::distributed {
 namespace {
 
 constexpr double kStopped = 10;     // seconds without a beat
+constexpr double kSuspended = 2;    // seconds in which this thread should have woken several times
 constexpr double kGrace = 3;        // seconds for the main thread to throw
 constexpr double kTermGrace = 0.4;  // the same after SIGTERM: mpirun sends SIGKILL a second later
 constexpr int kBeat = 500;          // milliseconds
@@ -80,7 +81,7 @@ Monitor::~Monitor() {
 }
 
 void Monitor::run() {
-  while (!stop_) {
+  for (double before = seconds_now(); !stop_;) {
     std::vector<pollfd> waited = {{.fd = wake_, .events = POLLIN, .revents = 0}};
     for (const Peer& peer : peers_) waited.push_back({.fd = peer.descriptor, .events = POLLIN, .revents = 0});
     const bool urgent = failed_at_ > 0 || terminated != 0;
@@ -90,6 +91,10 @@ void Monitor::run() {
     [[maybe_unused]] const auto got = read(wake_, &count, sizeof count);
     node_.own().beats.fetch_add(1, std::memory_order_relaxed);
     const double now = seconds_now();
+    // A job that is suspended as a whole (scontrol suspend, a paused container) and goes on finds old beats.
+    if (now - before > kSuspended)
+      for (Peer& peer : peers_) peer.beaten = now;
+    before = now;
     for (size_t i = 0; i < peers_.size(); ++i) watch(peers_[i], (waited[i + 1].revents & POLLIN) != 0, now);
     end_late(now);
   }

@@ -1,5 +1,6 @@
 // Memory that runs out on one rank as its backward begins: it can try again, and gradients are those of all ranks.
 // (What comes later ends the group: fault_test.)
+#include "autograd/gradient_buffer.h"
 #include "tests/distributed/ranks.h"
 #include "tests/failing_allocations.h"
 
@@ -51,6 +52,24 @@ TEST(FailingAllocations, ABackwardThatHasNotBegunCanBeRepeated) {
     EXPECT_EQ(failed, fails) << nth;
     ASSERT_TRUE(equal(net.linear.weight().grad(), expected)) << nth << " of " << noted;
   }
+}
+
+Tensor last_placed;  // the parameter that gets its gradient's place last
+
+TEST(FailingAllocations, ADataParallelThatWasNotMadeLeavesTheModelAsItWas) {
+  const distributed::Group& g = group();
+  if (g.size() == 1) GTEST_SKIP() << "one rank has no buckets";
+  Net net;
+  last_placed = net.linear.weight();
+  const auto make_without_memory = [&] {
+    const FailingAllocation failing([] { return autograd::has_gradient_buffer(last_placed); });
+    const distributed::DataParallel parallel(net, g);
+  };
+  EXPECT_THROW(make_without_memory(), std::bad_alloc);  // as it registers its hooks
+  for (const Tensor& p : net.parameters()) EXPECT_FALSE(autograd::has_gradient_buffer(p));
+  const distributed::DataParallel parallel(net, g);
+  parallel(full({2, 4}, static_cast<double>(g.rank() + 1))).sum().backward();
+  EXPECT_TRUE(equal(net.linear.weight().grad(), full({3, 4}, static_cast<double>(g.size() + 1))));
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ void expect_the_ranks_name(const std::string& arguments, By by) {
   Outcome outcome = run(arguments, settings);
   EXPECT_NE(outcome.status, 0) << outcome.output;
   EXPECT_LT(outcome.seconds, 30) << outcome.output;
+  EXPECT_FALSE(outcome.says("a repeated")) << outcome.output;  // a wrong result that no error announced
   const bool first = names(outcome.output, 0), second = names(outcome.output, 2);
   EXPECT_TRUE(first || second) << outcome.output;
   if (!first || !second) {
@@ -93,8 +94,9 @@ TEST(NestedBackward, ErrorNamesTheParameter) {
 INSTANTIATE_TEST_SUITE_P(, Faults,
                          testing::Combine(testing::Values("die_forward", "die_backward", "die_collective", "die_bucket",
                                                           "exit", "leave", "throw_backward", "no_memory",
-                                                          "no_memory_async", "nested", "stop", "hang", "shape", "call",
-                                                          "more_calls", "seed", "model", "options", "samples", "drop"),
+                                                          "no_memory_async", "no_memory_wait", "no_memory_send",
+                                                          "nested", "stop", "hang", "shape", "call", "more_calls",
+                                                          "seed", "model", "options", "samples", "drop"),
                                           testing::Values(By::memory, By::messages)),
                          [](const auto& info) {
                            return std::get<0>(info.param) +
@@ -110,8 +112,8 @@ TEST_P(Healthy, Ends) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Healthy,
-                         testing::Combine(testing::Values("nothing", "fork", "slow", "static", "exit_at_the_end",
-                                                          "own_mpi"),
+                         testing::Combine(testing::Values("nothing", "fork", "slow", "suspend", "static",
+                                                          "exit_at_the_end", "own_mpi"),
                                           testing::Values(By::memory, By::messages)));
 
 class Checkpoints : public Faults {};

@@ -92,25 +92,62 @@ void be_slow(const distributed::Group& group) {
   group.all_reduce_async(x).wait();
 }
 
-/// Asynchronous sums; one rank finds no memory at one allocation after the other, and repeats the call. It gets the
-/// sum, or the group ends with an error.
-void sum_with_failures(const distributed::Group& group, bool fails) {
-  using test::FailingAllocation;
+/// All ranks are suspended for longer than one alone may be, and than one may keep others waiting, and go on.
+void be_suspended(const distributed::Group& group) {
+  group.barrier();
+  const pid_t own = getpid(), child = fork();
+  if (child == 0) {
+    usleep(500'000);
+    kill(own, SIGSTOP);
+    usleep(12'000'000);
+    kill(own, SIGCONT);
+    _exit(0);
+  }
+  // One computes meanwhile, and for a second more; the others wait for it.
+  for (int i = 0; group.rank() == 1 && i < 15; ++i) usleep(100'000);
+  group.barrier();
+  waitpid(child, nullptr, 0);
+}
+
+/// Runs call() with its nth allocation failing, and says whether it threw.
+template <class Call> bool lacks_memory(int64_t nth, const Call& call) {
+  const test::FailingAllocation failing(nth, test::FailingAllocation::Where::here);
+  try {
+    call();
+  } catch (const MemoryError&) {
+    return true;
+  } catch (const std::bad_alloc&) {
+    return true;
+  }
+  return false;
+}
+
+/// Asynchronous sums of two stages; one rank finds no memory at one allocation after the other, from the first or from
+/// the last on, and repeats what failed. It gets the sum, or the group ends with an error.
+void sum_with_failures(const distributed::Group& group, bool fails, bool from_last) {
+  for (int64_t i = 1; i < 200; ++i) {
+    const int64_t nth = from_last ? 200 - i : i;
+    Tensor x = ones({5000});
+    distributed::Work work;
+    bool begun = false;
+    const auto begin = [&] { work = group.all_reduce_async(x), begun = true; };
+    const auto begin_and_wait = [&] { begin(), work.wait(); };
+    if (fails) lacks_memory(nth, begin_and_wait);
+    if (!begun) begin();
+    work.wait();
+    if (!equal(x, full({5000}, static_cast<double>(group.size())))) throw Error("a repeated sum is wrong");
+  }
+}
+
+/// The same of tensors that one rank sends, and repeats the call.
+void send_with_failures(const distributed::Group& group, bool fails) {
   for (int64_t nth = 1; nth < 200; ++nth) {
-    Tensor x = ones({1000});
-    bool failed = false;
-    if (fails) {
-      const FailingAllocation failing(nth, FailingAllocation::Where::here);
-      try {
-        group.all_reduce_async(x).wait();
-      } catch (const MemoryError&) {
-        failed = true;
-      } catch (const std::bad_alloc&) {
-        failed = true;
-      }
-    }
-    if (failed || !fails) group.all_reduce_async(x).wait();
-    if (!equal(x, full({1000}, static_cast<double>(group.size())))) throw Error("a repeated sum is wrong");
+    const Tensor x = full({1000}, fails ? static_cast<double>(nth) : 0.0);
+    const auto send = [&] { group.send(x, 0); };
+    if (fails && lacks_memory(nth, send)) send();
+    if (group.rank() == 0) group.recv(x, 1);
+    if (group.rank() == 0 && !equal(x, full({1000}, static_cast<double>(nth))))
+      throw Error("a repeated message arrives wrong");
   }
 }
 
@@ -171,7 +208,9 @@ int train(int argc, char** argv) {
   const bool shards = is_way("die_shard_checkpoint");
   if (shards) distributed::shard(optimizer, group);
   if (is_way("slow")) be_slow(group);
-  if (is_way("no_memory_async")) sum_with_failures(group, wrong);
+  if (is_way("suspend")) be_suspended(group);
+  if (is_way("no_memory_async") || is_way("no_memory_wait")) sum_with_failures(group, wrong, is_way("no_memory_wait"));
+  if (is_way("no_memory_send")) send_with_failures(group, wrong);
   const int steps = is_way("die_bucket") ? 1'000'000 : 6;
   for (int step = 0; step < steps; ++step) {
     if (wrong && step == 3 && go_wrong(group, net)) return EXIT_SUCCESS;
