@@ -6,6 +6,15 @@
 #include "tensor/ops/batch_norm_pool.h"
 
 namespace weft {
+namespace {
+
+/// x as the op reads it: what is saved for backward may come back in another memory order.
+Tensor channels_last(const Tensor& x) {
+  if (!x.layout().has_mask() && (x.size(1) == 1 || x.stride(1) == 1)) return x;
+  return x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+}
+
+}  // namespace
 
 BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                            const Pool2dOptions& options, double eps) {
@@ -30,7 +39,8 @@ std::array<Tensor, 3> adjoint::batch_norm_relu_max_pool2d_backward(const Tensor&
                                                                    const Tensor& mean, const Tensor& rstd,
                                                                    const Pool2dOptions& options, double eps) {
   ErrorFrame frame("batch_norm_relu_max_pool2d_backward", g, x, weight);
-  return dispatch::apply(op::BatchNormReluMaxPool2dBackward{eps, options}, g, indices, x, weight, mean, rstd);
+  return dispatch::apply(op::BatchNormReluMaxPool2dBackward{eps, options}, g, channels_last(indices), channels_last(x),
+                         weight, mean, rstd);
 }
 
 }  // namespace weft

@@ -7,6 +7,7 @@ namespace weft {
 
 bool batch_norm_pool_applies(const Operand& x, const Pool2dOptions& o) {
   if (x.rank() != 4 || x.numel() == 0 || x.view->has_mask() || !is_floating(x.dtype)) return false;
+  if (o.divisor_override || !o.count_include_pad) return false;  // max_pool2d() says that these are for means
   // Indices are bytes, and 255 stands for none.
   const int64_t height = o.kernel_size.height, width = o.kernel_size.width;
   if (height < 1 || height > 254 || width < 1 || width > 254 || height * width > 254) return false;
@@ -40,6 +41,8 @@ std::array<Spec, 3> BatchNormReluMaxPool2dBackward::infer(const Operand& g, cons
   check_dtype(indices, indices.dtype == u8, "indices, u8");
   check_same_shape(g, indices);
   check_gradient(g, pooled_shape(x.shape(), options));
+  if (indices.size(1) != 1 && indices.stride(1) != 1)
+    throw ShapeError(text("indices with strides ", indices.strides(), " are not channels-last"));
   return {Spec{channels_last_view(x.shape()), x.dtype}, channels, channels};
 }
 

@@ -31,8 +31,8 @@ struct BatchNormReluMaxPool2d {
            const Operand& rstd, const Operand& indices, const Operand& var) const;
 };
 
-/// The gradients of x, weight and bias. An absent weight counts as 1. The gradients of weight and bias have the
-/// weight's dtype, or x's if the weight is absent.
+/// The gradients of x, weight and bias; x and indices are channels-last. An absent weight counts as 1. The gradients of
+/// weight and bias have the weight's dtype, or x's if the weight is absent.
 struct BatchNormReluMaxPool2dBackward {
   double eps;
   Pool2dOptions options;

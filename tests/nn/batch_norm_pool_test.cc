@@ -60,5 +60,13 @@ TEST(BatchNormPool, IsOneOpInSixteenBits) {
   }
 }
 
+TEST(BatchNormPool, RefusesTheOptionsOfMeansInAnyMemoryOrder) {
+  const Tensor x = randn({2, 3, 4, 4}), channels_last = x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+  for (const Tensor& image : {x, channels_last}) {
+    EXPECT_THROW(batch_norm_relu_max_pool2d(image, {}, {}, {.kernel_size = 2, .divisor_override = 3}), Error);
+    EXPECT_THROW(batch_norm_relu_max_pool2d(image, {}, {}, {.kernel_size = 2, .count_include_pad = false}), Error);
+  }
+}
+
 }  // namespace
 }  // namespace weft::nn

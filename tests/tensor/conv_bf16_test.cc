@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tensor/adjoints/conv.h"
 #include "tensor/functions_all.h"
@@ -59,6 +60,39 @@ TEST(ConvBf16, SumsDilatedWindowsWeightsInF32) {
         expect_rounded_once(adjoint::conv_backward_weights(x, g, w.layout(), options),
                             adjoint::conv_backward_weights(x.to(f32), g.to(f32), w.layout(), options), "weights");
       }
+}
+
+/// Lines of an odd number of results, beside whose last window the image goes on: what lies there is not read.
+TEST(ConvBf16, WeightsOfOddLinesDoNotMeetWhatNoWindowHolds) {
+  manual_seed(6);
+  for (const int64_t channels : {1, 16, 38}) {
+    SCOPED_TRACE(text(channels, " channels"));
+    const Conv2dOptions options{.stride = {1, 2}};
+    Tensor x = randn({2, channels, 8, 13}).to(bf16);
+    x.select(-1, 12).fill_(std::numeric_limits<double>::infinity());
+    const Tensor g = randn({2, 17, 5, 5}).to(bf16);
+    const View weight = View::contiguous({17, channels, 4, 4});
+    expect_rounded_once(adjoint::conv_backward_weights(x, g, weight, options),
+                        adjoint::conv_backward_weights(x.to(f32), g.to(f32), weight, options), "weights");
+  }
+  struct Case {
+    int64_t width, stride, padding, taps;
+  };
+  for (const auto& [width, stride, padding, taps] :
+       {Case{7, 1, 2, 3}, Case{9, 1, 2, 3}, Case{8, 2, 1, 1}, Case{8, 2, 2, 3}, Case{6, 3, 1, 1}}) {
+    SCOPED_TRACE(text("width ", width));
+    const Conv2dOptions options{.stride = stride, .padding = padding};
+    const View weight = View::contiguous({16, 16, taps, taps});
+    for (int64_t at = 0; at < width; ++at) {
+      Tensor x = randn({2, 16, width, width}).to(bf16);
+      x.select(-1, at).fill_(std::numeric_limits<double>::infinity());
+      const int64_t out = (width + 2 * padding - taps) / stride + 1;
+      const Tensor g = rand({2, 16, out, out}).to(bf16);
+      EXPECT_TRUE(equal(isnan(adjoint::conv_backward_weights(x, g, weight, options)),
+                        isnan(adjoint::conv_backward_weights(x.to(f32), g.to(f32), weight, options))))
+          << at;
+    }
+  }
 }
 
 /// Convolutions that f32's kernels compute faster than oneDNN's for bf16.

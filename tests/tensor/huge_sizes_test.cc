@@ -107,6 +107,17 @@ TEST(HugeSizes, OfAnImageAreRefusedWhereItIsCopied) {
   EXPECT_THROW(grid_sample(image, grid), MemoryError);
 }
 
+// The number of the last pixel is no float: the nearest one is that of what lies behind it.
+TEST(HugeSizes, OfAnImageEndWhereItDoes) {
+  constexpr int64_t kWidth = (int64_t{1} << 24) + 4;
+  const Tensor line = ones({kWidth + 1});
+  line[kWidth] = 7;
+  const Tensor image = line.slice(0, 0, kWidth).view({1, 1, 1, kWidth});
+  const Tensor grid = tensor({1.0, 0.0}, f32).view({1, 1, 1, 2});
+  for (const Interpolation mode : {Interpolation::nearest, Interpolation::bilinear, Interpolation::bicubic})
+    EXPECT_EQ(grid_sample(image, grid, {mode, GridPadding::border, true}).item<float>(), 1.0f) << name_of(mode);
+}
+
 TEST(HugeSizes, AreRefusedBeforeAnythingIsCounted) {
   const Tensor eight = ones({1, 1, 1, 1, 1, 1, 1, 1}), line = ones({1, 1, 4});
   const int64_t most = INT64_MAX, large = int64_t{1} << 60;
@@ -147,6 +158,11 @@ TEST(HugeSizes, AreRefusedBeforeAnythingIsCounted) {
   // Of nothing there is as much as one asks for.
   for (const Shape& nothing : {Shape{0, 3, 4}, Shape{1, 0, 4}})
     EXPECT_EQ(adaptive_max_pool1d_with_indices(zeros(nothing), large).indices.numel(), 0) << nothing;
+}
+
+TEST(HugeSizes, HaveNoNumberOfBytes) {
+  EXPECT_THROW((void)ones({1}).expand({int64_t{1} << 62}).nbytes(), ShapeError);
+  EXPECT_EQ(ones({1}).expand({int64_t{1} << 60}).nbytes(), int64_t{1} << 62);
 }
 
 TEST(HugeSizes, NameTheShapeAndTheBytes) {

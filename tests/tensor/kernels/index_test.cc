@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tensor/ops/embedding_bag.h"
+#include "tensor/ops/index_put.h"
 #include "tests/error_of.h"
 #include "tests/reference/index.h"
 #include "tests/tensor/kernels/row_checks.h"
@@ -155,6 +156,25 @@ TEST(Index, GradientOfOneWordIsSummedExactly) {
   EXPECT_NEAR(sums.memory[1] / (static_cast<double>(0.1f) * kCount), 1, 1e-7);
 }
 
+TEST(Index, NegativeZerosStayWhereNothingElseIsAdded) {
+  Random random(79);
+  for (const DType dtype : {f32, f64, bf16, f16})
+    for (const int64_t rows : {3, 200})      // of which many or few are listed
+      for (const int64_t width : {4, 70})    // added in order, and in registers
+        for (const int64_t count : {1, 20})  // in the elements' type, and in double
+          for (const Layout layout : kDistinctLayouts) {
+            AnyArray x({rows, width}, dtype, layout, random), src({count, width}, dtype, layout, random), out = x;
+            AnyArray index({count}, i64, Layout::row_major, random);
+            x.fill([] { return -0.0; }), src.fill([] { return -0.0; }), index.fill([] { return 1; });
+            op::IndexAccumulate{0}.cpu(x.operand(), index.operand(), src.operand(), out.operand());
+            for (int64_t i = 0; i < rows; ++i)
+              for (int64_t j = 0; j < width; ++j)
+                ASSERT_TRUE(std::signbit(out.get({i, j}))) << describe(out) << count << " to row 1: " << i << ", " << j;
+            op::IndexAdd{0, x.shape()}.cpu(src.operand(), index.operand(), out.operand());
+            ASSERT_FALSE(std::signbit(out.get({1, 0}))) << "added to 0: " << describe(out);
+          }
+}
+
 TEST(Index, OneHot) {
   Random random(75);
   AnyArray index = random_indices({3, 4}, 5, Layout::permuted, random), out({3, 4, 5}, f32, Layout::gaps, random);
@@ -202,6 +222,25 @@ TEST(Index, NamesTheFirstBadIndexAndWritesNothing) {
   AnyArray hot({5000, 5}, f32, Layout::row_major, random);
   EXPECT_EQ(error_of<IndexError>([&] { op::OneHot{hot.shape().back()}.cpu(index.operand(), hot.operand()); }),
             "class -2 is out of range for 5 classes");
+}
+
+TEST(Index, IndicesOfSeveralAxesAreCheckedBeforeTheyAreSummed) {  // the sanitizer sees a sum that overflows
+  int64_t rows[] = {1, 2}, columns[] = {3, INT64_MAX}, flat[2];
+  const View view = View::contiguous({2});
+  const Operand indices[] = {{rows, &view, i64}, {columns, &view, i64}};
+  EXPECT_EQ(error_of<IndexError>([&] {
+              op::FlatIndex{{4, 5}}.cpu(indices, {flat, &view, i64});
+            }),
+            "index 9223372036854775807 is out of range for an axis of size 5");
+  columns[1] = INT64_MIN;
+  EXPECT_EQ(error_of<IndexError>([&] {
+              op::FlatIndex{{4, 5}}.cpu(indices, {flat, &view, i64});
+            }),
+            "index -9223372036854775808 is out of range for an axis of size 5");
+  columns[1] = -5;
+  op::FlatIndex{{4, 5}}.cpu(indices, {flat, &view, i64});
+  EXPECT_EQ(flat[0], 8);
+  EXPECT_EQ(flat[1], 10);
 }
 
 TEST(Index, ScalarsAndEmptyTables) {

@@ -77,6 +77,20 @@ TEST(LayerNorm, FarFromZero) {
   for (size_t i = 0; i < 256; ++i) EXPECT_FLOAT_EQ(y.memory[i], i % 2 == 0 ? 1.0f : -1.0f);
 }
 
+TEST(LayerNorm, EqualHugeValuesHaveNoSlopeWhateverTheLength) {
+  Random random(45);
+  for (int64_t length : {3, 16, 17, 32, 33, 40, 64, 70}) {
+    AnyArray x({2, length}, f32, Layout::row_major, random), y = x, g = x, dx = x;
+    AnyArray mean({2, 1}, f32, Layout::row_major, random), rstd = mean;
+    x.fill([] { return 1e37; }), g.fill([] { return 1.0; });  // mean * rstd is infinite
+    op::LayerNorm{1, 1e-5}.cpu(x.operand(), {}, {}, y.operand(), mean.operand(), rstd.operand());
+    op::LayerNormBackward{1, 1e-5}.cpu(g.operand(), x.operand(), {}, mean.operand(), rstd.operand(), dx.operand(), {},
+                                       {});
+    expect_all_close(dx, {dx.shape(), std::vector<double>(static_cast<size_t>(2 * length))}, 0, 0,
+                     text("length ", length));
+  }
+}
+
 TEST(LayerNorm, NoRowsGiveZeroParameterGradients) {
   Random random(43);
   AnyArray x({0, 4}, f32, Layout::row_major, random), one({0, 1}, f32, Layout::row_major, random);

@@ -358,12 +358,13 @@ TEST(Matmul, NanAndInfinityPropagate) {
 }
 
 /// Real numbers, so that the order of summation shows.
-template <class T> std::vector<T> product_bits(int threads, int64_t rows = 300, int64_t columns = 130) {
+template <class T>
+std::vector<T> product_bits(int threads, int64_t rows = 300, int64_t columns = 130, int64_t terms = 700) {
   const int before = num_threads();
   set_num_threads(threads);
   Random random(15);
-  Array<T> a = testing::random_array<T>({rows, 700}, Layout::row_major, random, 1000);
-  Array<T> b = testing::random_array<T>({700, columns}, Layout::row_major, random, 1000);
+  Array<T> a = testing::random_array<T>({rows, terms}, Layout::row_major, random, 1000);
+  Array<T> b = testing::random_array<T>({terms, columns}, Layout::row_major, random, 1000);
   for (T& v : a.memory) v = static_cast<T>(1) / (v + static_cast<T>(0.5));
   Array<T> out = testing::make_array<T>({rows, columns}, Layout::row_major, random);
   matmul(a.operand(), b.operand(), out.operand());
@@ -373,6 +374,10 @@ template <class T> std::vector<T> product_bits(int threads, int64_t rows = 300, 
 TEST(Matmul, LoopsHaveTheSameBitsAtAnyThreadCount) {
   EXPECT_EQ(product_bits<double>(1), product_bits<double>(3));
   EXPECT_EQ(product_bits<float>(1, 1003, 1), product_bits<float>(3, 1003, 1));
+  for (int64_t terms : {4, 8, 16, 32}) {  // rows of two registers
+    EXPECT_EQ(product_bits<float>(1, 40003, 1, terms), product_bits<float>(3, 40003, 1, terms)) << terms;
+    EXPECT_EQ(product_bits<double>(1, 40003, 1, terms), product_bits<double>(3, 40003, 1, terms)) << terms;
+  }
   ForceLoops loops;
   EXPECT_EQ(product_bits<float>(1), product_bits<float>(3));
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tensor/ops/reduce.h"
+#include "tensor/runtime/denormals.h"
 #include "tests/reference/rows.h"
 #include "tests/tensor/kernels/row_checks.h"
 
@@ -89,6 +90,25 @@ TEST(ReduceHard, VarianceWithOutliersWhereTheMeanIsGuessed) {
   }
 }
 
+// Squares vanish in f32, and so does the variance, but not its root, even if all sums of deviations are 0.
+TEST(ReduceHard, DeviationsWhoseSquaresVanish) {
+  constexpr size_t kWidth = 300;
+  const auto deviation = [](const auto& x, const auto& axes, const auto& out) {
+    op::Var{axes, 0, true, true}.cpu(x, out);
+  };
+  for (const size_t count : {size_t{10}, size_t{64}, size_t{100}, size_t{9000}}) {
+    std::vector<float> values(count), table(count * kWidth);
+    for (size_t i = 0; i < count; ++i) values[i] = i % 2 == 0 ? 1e-23f : -1e-23f;
+    for (size_t i = 0; i < table.size(); ++i) table[i] = values[i / kWidth];
+    EXPECT_NEAR(reduced(values, deviation) / 1e-23, 1, 1e-5) << count;
+    const View view = View::contiguous({static_cast<int64_t>(count), kWidth});
+    Array<float> out{std::vector<float>(kWidth), View::contiguous({1, kWidth})};
+    deviation(Operand{table.data(), &view, f32}, IntList{0}, out.operand());
+    for (float got : out.memory) EXPECT_NEAR(got / 1e-23, 1, 1e-5) << count;
+  }
+  EXPECT_EQ(reduced(std::vector<float>(100), deviation), 0);
+}
+
 TEST(ReduceHard, NaNWinsWhereverItIs) {
   for (size_t position : {0u, 5u, 15u, 16u, 127u, 128u, 9000u, 19999u}) {
     std::vector<float> values(20000, 1.0f);
@@ -132,6 +152,8 @@ TEST(ReduceHard, NormNeitherOverflowsNorVanishes) {
   kNorm(Operand{rows.data(), &view, f64}, IntList{1}, norms.operand());
   EXPECT_NEAR(norms.memory[0] / 1e201, 1, 1e-12);
   EXPECT_EQ(norms.memory[1], 10);
+  const internal::DenormalsFlushed flushed;  // the reciprocal of so large a number is one
+  EXPECT_NEAR(reduced(std::vector<double>{1e308, 1e300}, kNorm) / 1e308, 1, 1e-12);
 }
 
 // Along each axis, in rows of each length that has a way of its own.

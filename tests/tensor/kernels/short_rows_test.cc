@@ -214,7 +214,8 @@ TEST(ShortRows, LayerNormOfHardRows) {
 TEST(ShortRows, GroupNorm) {
   manual_seed(5);
   for (const DType dtype : {f32, f64, bf16})
-    for (const Shape& shape : {Shape{3, 12, 1}, Shape{5, 12, 2}, Shape{2, 12, 3, 3}, Shape{9, 4, 17}, Shape{1, 4, 5}})
+    for (const Shape& shape : {Shape{3, 12, 1}, Shape{5, 12, 2}, Shape{2, 12, 3, 3}, Shape{9, 4, 17}, Shape{1, 4, 5},
+                               Shape{2, 12, 3, 1, 2, 1, 1, 2}})
       for (const int64_t groups : {1, 2, 4}) {
         const int64_t images = shape[0], channels = shape[1], pixels = checked_numel(shape) / (images * channels);
         const Tensor dense = randn(shape).to(dtype), turned = randn(shape).to(dtype).transpose(0, 2).contiguous();

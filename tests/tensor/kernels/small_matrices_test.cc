@@ -21,6 +21,7 @@
 #include "tensor/functions/qr.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/sort.h"
 #include "tensor/functions/triangular.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
@@ -181,6 +182,28 @@ TEST(SmallMatrices, QrIsThatOfEach) {
   EXPECT_EQ(largest_difference(q[3], eye(4, 3, f64)), 0);
 }
 
+TEST(SmallMatrices, ColumnsOfQAreOrthogonalHoweverSmallTheNumbers) {
+  for (const auto& [dtype, size] : {std::pair{f32, 1e-42}, {f32, 1e-33}, {f64, 1e-319}, {f64, 1e-294}}) {
+    manual_seed(3);
+    const Tensor a = (randn({kMany, 5, 3}, f64) * size).to(dtype);
+    const auto [q, r] = qr(a);
+    const double precision = dtype == f32 ? 4e-6 : 4e-15;
+    EXPECT_LT(largest_difference(matmul(transpose(q, -2, -1), q), eye(3, std::nullopt, dtype)), precision) << size;
+    EXPECT_LT(largest_difference(matmul(q, r), a), precision * size + (dtype == f32 ? 6e-45 : 2e-323)) << size;
+  }
+}
+
+TEST(SmallMatrices, ColumnsOfQAreOrthogonalWhereColumnsOfAAreNot) {
+  // What is left of each column is a rounding error of what was left of the one before: denormal after a few.
+  for (const DType dtype : {f32, f64})
+    for (const int64_t n : {8, 16}) {
+      const Tensor q = qr(ones({kMany, n, n}, dtype)).q;
+      EXPECT_LT(largest_difference(matmul(transpose(q, -2, -1), q), eye(n, std::nullopt, dtype)),
+                dtype == f32 ? 4e-6 : 4e-15)
+          << n;
+    }
+}
+
 TEST(SmallMatrices, EigenpairsAreThoseOfEach) {
   for (const int64_t n : {1, 2, 5, 16}) {
     expect_each(n, n, 1e-4, [](const Tensor& a) { return eigvalsh(a + transpose(a, -2, -1)); });
@@ -203,6 +226,25 @@ TEST(SmallMatrices, EigenpairsOfAnySize) {
   const auto [values, vectors] = eigh(zeros({kMany, 3, 3}));
   EXPECT_EQ(largest_difference(vectors[5], eye(3)), 0);
   EXPECT_EQ(max(abs(values)).item<float>(), 0);
+}
+
+TEST(SymmetricMatrices, HaveRealEigenvaluesOfEigToo) {
+  for (const DType dtype : {f32, f64})
+    for (const int64_t n : {64, 130}) {  // n - 1 eigenvalues are 0, in pairs that rounding errors make complex
+      const auto [values, vectors] = eig(ones({n, n}, dtype));
+      const Tensor again = matmul(vectors * unsqueeze(values, -2), transpose(vectors, -2, -1));
+      EXPECT_LT(largest_difference(again, ones({n, n}, dtype)), dtype == f32 ? 1e-4 : 1e-12) << n;
+    }
+}
+
+TEST(TriangularMatrices, HaveTheirDiagonalAsEigenvalues) {
+  for (const DType dtype : {f32, f64})
+    for (const int64_t n : {40, 128}) {  // their other elements make eigenvalues sensitive to rounding errors
+      const Tensor diagonal = arange(1, n + 1).to(dtype), a = tril(ones({n, n}, dtype)) * unsqueeze(diagonal, -1);
+      const auto [values, vectors] = eig(a);
+      EXPECT_EQ(largest_difference(sort(values).values, diagonal), 0) << n;
+      EXPECT_LT(largest_difference(matmul(a, vectors), vectors * unsqueeze(values, -2)), dtype == f32 ? 1e-2 : 1e-11);
+    }
 }
 
 TEST(SmallMatrices, AnErrorNamesTheFirst) {

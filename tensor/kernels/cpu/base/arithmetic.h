@@ -57,13 +57,13 @@ inline double log_gamma(double x) {
 }
 
 /// a to the power b. Integers wrap; a negative integer exponent gives the truncated quotient: 1, -1 or 0 (0 of 0 too).
-template <class T> inline T power(T a, T b) {
+template <class T, class E> inline T power(T a, E b) {
   if constexpr (std::is_floating_point_v<T>) {
     return std::pow(a, b);
   } else {
     if (b < 0) return a == T(1) ? T(1) : a == T(-1) ? (b % 2 != 0 ? T(-1) : T(1)) : T(0);
     T result = 1;
-    for (; b != 0; b = static_cast<T>(b >> 1)) {
+    for (; b != 0; b = static_cast<E>(b >> 1)) {
       if ((b & 1) != 0) result = wrapping_mul(result, a);
       a = wrapping_mul(a, a);
     }

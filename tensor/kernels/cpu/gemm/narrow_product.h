@@ -116,7 +116,10 @@ void dot_rows(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<O
         dot_range<T, Out>(a, &b.at(0, j), c.block(0, j, c.rows, 1), accumulate, i, std::min(i + together, end));
   };
   if (a.rows * row <= kGrain) return run(0, a.rows);
-  parallel_for(a.rows, N * ceil_div(kGrain, N * row), run);
+  // In groups of N rows: the rows left over are summed in another order, and must be the same ones for any number of
+  // threads.
+  parallel_for(ceil_div(a.rows, int64_t{N}), ceil_div(kGrain, N * row),
+               [&](int64_t begin, int64_t end) { run(begin * N, std::min(end * N, a.rows)); });
 }
 
 /// c = a b (+ c) for kColumns columns and a of kVectors registers of rows, the last with `last` of them: each column of

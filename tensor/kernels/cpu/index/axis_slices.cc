@@ -15,7 +15,6 @@ bool are_one(const Operand& table, int64_t axis, int64_t axes) {
 }
 
 SliceLayout layout_of(const Operand& table, int64_t axis, int64_t axes, const Operand& list) {
-  if (table.rank() == 0) return {Nest{}, 0, 1, Nest{}};
   SliceLayout layout{Nest{}, are_one(table, axis, axes) ? table.stride(axis + axes - 1) : 1, 1, Nest{}};
   for (int64_t i = 0; i < table.rank(); ++i) {
     if (i >= axis && i < axis + axes)

@@ -36,8 +36,9 @@ void op::FlatIndex::cpu(Operands indices, const Operand& out) const {
     std::atomic<bool> bad = false;
     const auto checked = [&bad, size](int64_t index) {
       const int64_t inside = index < 0 ? index + size : index;
-      if (inside < 0 || inside >= size) bad.store(true, std::memory_order_relaxed);
-      return inside;
+      if (inside >= 0 && inside < size) return inside;
+      bad.store(true, std::memory_order_relaxed);
+      return int64_t{0};  // what is bad may be too large for a sum
     };
     visit_integer(indices[axis].dtype, [&]<class T>() {
       if (axis == 0)

@@ -31,6 +31,8 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
   constexpr int N = simd::kLanes<C>, kParts = sizeof(double) / sizeof(C);
   constexpr int64_t kTogether = 8;
   const int last = width - (kVectors - 1) * N;
+  // What a sum begins with: a start of -0 stays -0 where nothing but -0 is added.
+  const auto none = start == nullptr ? C(0) : static_cast<C>(-C(0));
   const auto load = [last](const T* p, int v) {
     return kWhole || v + 1 < kVectors ? simd::load<C>(p + v * N) : simd::load_part<C>(p + v * N, last);
   };
@@ -42,9 +44,12 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
     }
   };
   if (count > kTogether) {
-    simd::Vec<double> wide[kVectors][kParts] = {};
+    simd::Vec<double> wide[kVectors][kParts];
+    for (auto& parts : wide)
+      for (auto& part : parts) part = simd::splat<double>(static_cast<double>(none));
     for (int64_t k = 0; k < count; k += kTogether) {
-      simd::Vec<C> few[kVectors] = {};
+      simd::Vec<C> few[kVectors];
+      for (auto& part : few) part = simd::splat<C>(none);
       sum(few, k, std::min(count, k + kTogether));
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) accumulate<SumOp<T>>(wide[v], few[v]);
@@ -63,7 +68,8 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
         simd::store_part<C>(to + j + v * N, simd::load<C>(rounded + v * N), last);
     return;
   }
-  simd::Vec<C> totals[kVectors] = {};
+  simd::Vec<C> totals[kVectors];
+  for (auto& total : totals) total = simd::splat<C>(none);
   sum(totals, 0, count);
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
@@ -103,7 +109,7 @@ void add_runs(const Runs& runs, int64_t step, int64_t count, const Scale& scale,
   Sum sums[kTile];
   for (int64_t begin = 0; begin < length; begin += kTile) {
     const int64_t width = std::min(kTile, length - begin);
-    std::fill_n(sums, width, Sum(0));
+    std::fill_n(sums, width, -Sum(0));  // which leaves a -0 as it is
     for (int64_t k = 0; k < count; ++k) {
       const T* row = runs(k) + begin * step;
       for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(scale(static_cast<C>(row[j * step]), k));

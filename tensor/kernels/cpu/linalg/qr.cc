@@ -48,11 +48,13 @@ template <class T> auto lane_reflection(const LaneMatrices<T>& m, int64_t rows, 
     if (i > j) rest = ((size > rest) | (size != size)) ? size : rest;
   }
   for (int64_t i = j; i < rows; ++i) sum += (m.at(i, j) / largest) * (m.at(i, j) / largest);
-  const V alpha = m.at(j, j), length = largest * vmath::square_root(sum), none = V{} + 1;
+  constexpr T kLeast = linalg::kLeastSquares<T>;                         // a power of two
+  const V none = V{} + 1, up = largest < kLeast ? none / kLeast : none;  // numbers below it may lose digits
+  const V alpha = m.at(j, j) * up, length = largest * up * vmath::square_root(sum);
   const auto flat = rest == 0;  // nothing to reflect
   const V beta = flat ? alpha : alpha < 0 ? length : -length, divisor = flat ? none : alpha - beta;
-  for (int64_t i = j + 1; i < rows; ++i) m.at(i, j) /= divisor;
-  return Reflection{flat ? V{} : (beta - alpha) / beta, beta};
+  for (int64_t i = j + 1; i < rows; ++i) m.at(i, j) = m.at(i, j) * up / divisor;
+  return Reflection{flat ? V{} : (beta - alpha) / beta, beta / up};
 }
 
 /// qr() of a few small matrices, one per lane; q may be null.

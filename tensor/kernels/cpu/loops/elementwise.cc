@@ -304,7 +304,7 @@ void run_repeating(const Operand* list, const Plan& plan, int64_t grain, InnerLo
   for (int axis = 2; axis < plan.rank; ++axis) planes *= plan.shape[axis];
   const int64_t elements = plan.shape[0] * plan.shape[1];
   if (elements < 8 * kRepeatedRow || planes < region_threads()) return run(plan, grain, inner, context);
-  const auto some = [&](int64_t begin, int64_t end) {
+  parallel_for(planes, grain / elements + 1, [&](int64_t begin, int64_t end) {
     Position at(plan, 2, begin);
     for (int64_t i = begin; i < end; ++i, at.advance(1)) {
       Plan plane = plan;
@@ -312,8 +312,7 @@ void run_repeating(const Operand* list, const Plan& plan, int64_t grain, InnerLo
       std::copy_n(at.pointers, plan.operands, plane.base);
       run_repeated(list, plane, 0, inner, context);
     }
-  };
-  grain == 0 ? some(0, planes) : parallel_for(planes, grain / elements + 1, some);
+  });
 }
 
 // Operands that are all row-major, as one row.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
@@ -68,7 +69,8 @@ void op::Arange::cpu(const Operand& out) const {
 
 void op::Linspace::cpu(const Operand& out) const {
   const int64_t last = out.numel() - 1;
-  const double by = last > 0 ? (end - start) / static_cast<double>(last) : 0.0;
+  const double span = end - start, parts = static_cast<double>(std::max<int64_t>(last, 1));
+  const double by = last == 0 ? 0.0 : std::isfinite(span) ? span / parts : end / parts - start / parts;
   fill_by_index(
       out, [last, by, first = start, until = end](int64_t i) {  // from the nearer end, so that both are met exactly
         return i <= last / 2 ? first + by * static_cast<double>(i) : until - by * static_cast<double>(last - i);

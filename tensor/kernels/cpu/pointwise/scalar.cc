@@ -38,10 +38,12 @@ bool pow_special(const Operand& x, double exponent, const Operand& out) {
   return false;
 }
 
-/// out = the power of x and the value, of which `kValueIsBase` says which is the base.
+/// out = the power of x and the value, of which `kValueIsBase` says which is the base. An integer base may wrap as the
+/// result does; an exponent may not.
 template <bool kValueIsBase> void powers(const Operand& x, const Scalar& value, const Operand& out) {
   visit_number(x.dtype, [&]<class T>() {
-    const auto power_of = [v = scalar_as<Compute<T>>(value)](auto e) {
+    using Value = std::conditional_t<std::is_integral_v<T> && !kValueIsBase, int64_t, Compute<T>>;
+    const auto power_of = [v = scalar_as<Value>(value)](auto e) {
       if constexpr (std::is_arithmetic_v<decltype(e)>) {
         return kValueIsBase ? power(v, e) : power(e, v);
       } else {

@@ -25,17 +25,18 @@ template <class C> double recentered(double squares, double count, double mean) 
 }
 
 /// Whether squares of deviations from `about` were within the range of C. Below that of f32, too, which has such small
-/// deviations from small numbers only; many of which no sum tells from 0 are 0.
-template <class C> bool in_range(const ShiftedSums& found, double count, double about) {
+/// deviations from small numbers only; the variance of many of which no sum tells from 0 is 0, but not its `root`.
+template <class C> bool in_range(const ShiftedSums& found, double count, double about, bool root) {
   if constexpr (std::is_same_v<C, double>) return true;
   constexpr double kMany = 64;
   return std::isfinite(found.squares) && (found.squares >= 1e-30 * count || std::fabs(about) >= 1e-7 ||
-                                          (count > kMany && found.sum == 0 && found.squares == 0));
+                                          (!root && count > kMany && found.sum == 0 && found.squares == 0));
 }
 
 template <class T> struct MomentsPolicy {
   using C = Compute<T>;
   using Partial = Moments;
+  bool root = false;                 // whether the square root of the variance is wanted
   static constexpr int kPasses = 4;  // small blocks: they stay in the cache for a second pass
   static Moments identity() { return {0, std::numeric_limits<double>::quiet_NaN(), 0}; }
   /// Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances (1979).
@@ -46,12 +47,12 @@ template <class T> struct MomentsPolicy {
     return {count, a.mean + shift * (b.count / count),
             a.squares + b.squares + shift * shift * (a.count * b.count / count)};
   }
-  static Moments rows(const Block<T>& block) {
+  Moments rows(const Block<T>& block) const {
     if (block.stride == 1) {
       const double count = static_cast<double>(block.rows * block.length);
       C shift;
       const ShiftedSums sums = detail::shifted_rows(block, shift);
-      if (sums.is_near(count) && in_range<C>(sums, count, shift))
+      if (sums.is_near(count) && in_range<C>(sums, count, shift, root))
         return {count, static_cast<double>(shift) + sums.offset(count), sums.centered(count)};
     }
     Moments found;
@@ -59,7 +60,7 @@ template <class T> struct MomentsPolicy {
       rows_in_two_passes<SumOp<double>, SquareOp>(block, found);
     return found;
   }
-  static void columns(const Block<T>& block, Moments* out) {
+  void columns(const Block<T>& block, Moments* out) const {
     if (block.stride == 1 && columns_in_one_pass(block, out)) return;
     if (!columns_in_two_passes<SumOp<T>, DeviationOp<T>>(block, out))
       columns_in_two_passes<SumOp<double>, SquareOp>(block, out);
@@ -67,14 +68,14 @@ template <class T> struct MomentsPolicy {
 
  private:
   /// The mean, and the squares of deviations from it in what Square computes in. False where they left its range.
-  template <class Sum, class Square> static bool rows_in_two_passes(const Block<T>& block, Moments& out) {
+  template <class Sum, class Square> bool rows_in_two_passes(const Block<T>& block, Moments& out) const {
     using Pre = typename Square::Pre;
     const double count = static_cast<double>(block.rows * block.length), mean = fold_rows<Sum>(block) / count;
     const double squares = fold_rows<Square>(block, static_cast<Pre>(mean));
     out = {count, mean, recentered<Pre>(squares, count, mean)};
-    return in_range<Pre>({mean, squares}, count, mean);
+    return in_range<Pre>({mean, squares}, count, mean, root);
   }
-  template <class Sum, class Square> static bool columns_in_two_passes(const Block<T>& block, Moments* out) {
+  template <class Sum, class Square> bool columns_in_two_passes(const Block<T>& block, Moments* out) const {
     using Pre = typename Square::Pre;
     double means[kColumnTile + kSpare], squares[kColumnTile + kSpare];
     Pre rounded[kColumnTile];
@@ -88,13 +89,13 @@ template <class T> struct MomentsPolicy {
     bool good = true;
     for (int64_t j = 0; j < block.length; ++j) {
       out[j] = {count, means[j], recentered<Pre>(squares[j], count, means[j])};
-      good &= in_range<Pre>({means[j], squares[j]}, count, means[j]);
+      good &= in_range<Pre>({means[j], squares[j]}, count, means[j], root);
     }
     return good;
   }
   /// False where the value taken for some column's mean was too far off, or squares left the range of C: nothing is to
   /// be kept.
-  static bool columns_in_one_pass(const Block<T>& block, Moments* out) {
+  bool columns_in_one_pass(const Block<T>& block, Moments* out) const {
     C shifts[kColumnTile + kSpare];
     double sums[kColumnTile + kSpare], squares[kColumnTile + kSpare];
     detail::shifted_columns(block, shifts, sums, squares);
@@ -102,7 +103,7 @@ template <class T> struct MomentsPolicy {
     bool near = true;
     for (int64_t j = 0; j < block.length; ++j) {
       const ShiftedSums found{sums[j], squares[j]};
-      near &= found.is_near(count) && in_range<C>(found, count, shifts[j]);
+      near &= found.is_near(count) && in_range<C>(found, count, shifts[j], root);
       out[j] = {count, static_cast<double>(shifts[j]) + found.offset(count), found.centered(count)};
     }
     return near;

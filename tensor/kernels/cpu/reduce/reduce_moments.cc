@@ -87,13 +87,13 @@ struct EuclidPolicy {
  private:
   /// Whether no square that counts can have vanished or overflowed.
   static bool is_plain(double sum) { return sum >= 1e-280 && sum <= 1e300; }
-  // A reciprocal that is neither 0 nor inf: subnormal scales are treated as the smallest normal number's square root.
+  // A reciprocal that is neither 0 nor inf, nor subnormal, which may count as 0 (flush_denormals()).
   static double factor(double scale) {
-    constexpr double kSmall = 1e-290;
-    return scale == 0 || !std::isfinite(scale) ? 0.0 : 1.0 / std::max(scale, kSmall);
+    constexpr double kSmall = 1e-290, kLarge = 0x1p1021;
+    return scale == 0 || !std::isfinite(scale) ? 0.0 : 1.0 / std::clamp(scale, kSmall, kLarge);
   }
   static Scaled partial(double scale, double sum) {
-    const double x = scale * factor(scale);  // 1 unless the scale is below what factor() divides by
+    const double x = scale * factor(scale);  // 1 unless factor() divides by another number
     return {scale, x > 0 ? sum / (x * x) : 0.0};
   }
   static Scaled scaled_rows(const Block<double>& block) {
@@ -160,7 +160,7 @@ void op::Logsumexp::cpu(const Operand& x, const Operand& out) const {
 
 void op::Var::cpu(const Operand& x, const Operand& out) const {
   visit_floating(x.dtype, [&]<class T>() {
-    run<T>(x, *this, out, MomentsPolicy<T>{},
+    run<T>(x, *this, out, MomentsPolicy<T>{root},
            [&](const Moments& m) { return root ? std::sqrt(m.variance(correction)) : m.variance(correction); });
   });
 }

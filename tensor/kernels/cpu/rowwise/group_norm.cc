@@ -27,12 +27,13 @@ struct Sizes {
   }
 };
 
-/// How rows are cut: a channel, or where that is short, all channels of a group, since each row costs some calls.
+/// How rows are cut: a channel, or where that is short, all channels of a group, since each row costs some calls. (Not
+/// where x has as many axes as a view may: a group's channels would be one more.)
 struct RowCut {
   static constexpr int64_t kShort = 64;
   RowCut(const Operand& x, const Sizes& s)
       : pixels(std::accumulate(x.shape().begin() + 2, x.shape().end(), int64_t{1}, std::multiplies<>())),
-        channels(pixels < kShort ? std::max<int64_t>(1, s.per_group()) : 1),
+        channels(pixels < kShort && x.rank() < int64_t{kMaxAxes} ? std::max<int64_t>(1, s.per_group()) : 1),
         per_group(s.per_group() / channels),
         per_image(s.channels / channels) {}
   int64_t pixels;                // of a channel
@@ -41,6 +42,7 @@ struct RowCut {
   int64_t length() const { return channels * pixels; }
   int64_t channel(int64_t row) const { return row % per_image * channels; }  // its first one
   RowView view(const Operand& x) const {
+    if (channels == 1) return {x, 2, x.rank() - 1};
     const View cut = *x.view->unflatten(1, {per_image, channels});
     return {x.with(cut), 2, x.rank()};
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 
 #include "tensor/core/operand.h"
 #include "tensor/kernels/cpu/base/arithmetic.h"
@@ -100,6 +101,20 @@ template <class C> class ChannelTable {
   Scratch<C> values_;
 };
 
+/// Mean and variance of the group that `in` begins with, value by value in double: where floats overflow.
+template <class T>
+void group_moments_in_double(const GroupedPixels& s, const T* in, double& group_mean, double& variance) {
+  const auto mean = [&](const auto& f) {
+    double sum = 0;
+    for (int64_t i = 0; i < s.pixels; ++i)
+      for (int64_t c = 0; c < s.per_group; ++c)
+        sum += f(static_cast<double>(static_cast<Compute<T>>(in[i * s.channels() + c])));
+    return sum / static_cast<double>(s.pixels * s.per_group);
+  };
+  group_mean = mean([](double x) { return x; });
+  variance = mean([m = group_mean](double x) { return (x - m) * (x - m); });
+}
+
 /// The means and variances of `groups` groups of channels, the first of which `in` begins with. In one pass about a
 /// value near each mean, or in two more where one of these was too far off. The table's means are used on the way.
 template <class T, class C>
@@ -139,7 +154,10 @@ void group_moments(const GroupedPixels& s, const T* in, int64_t groups, ChannelT
     const auto value = table.centered(in + i * step + c, c, lanes);
     return std::array{value * value};
   });
-  for (int64_t g = 0; g < groups; ++g) variance[g] = total(g, totals.data()) / count;
+  for (int64_t g = 0; g < groups; ++g) {
+    variance[g] = total(g, totals.data()) / count;
+    if (!std::isfinite(variance[g])) group_moments_in_double(s, in + g * s.per_group, mean[g], variance[g]);
+  }
 }
 
 }  // namespace detail
@@ -202,27 +220,38 @@ void pixel_gradients(const GroupedPixels& s, const T* g, const T* x, const Value
     std::copy_n(totals.data(), width, sums + n * step + channel);
     std::copy_n(totals.data() + width, width, dots + n * step + channel);
     if (dx == nullptr) return;
-    const Scratch<C> level(width);
+    const Scratch<C> level(width), rstds(width);
+    bool fits = true;  // r^3 b in C; if not, x - mean is multiplied by r first
     for (int64_t group = first; group < end; ++group) {
       double a = 0, b = 0;  // the sums of g weight and of g weight (x - mean)
       const int64_t begin = (group - first) * s.per_group;
       for (int64_t c = begin; c < begin + s.per_group; ++c)
         a += weight[channel + c] * totals.data()[c], b += weight[channel + c] * totals.data()[width + c];
       const double r = rstd[n * s.groups + group], count = static_cast<double>(s.pixels * s.per_group);
+      const double slope = r * r * r * b / count;
+      fits &= slope == 0 || std::isnormal(static_cast<C>(slope));
       for (int64_t c = begin; c < begin + s.per_group; ++c) {
         level.data()[c] = static_cast<C>(r * a / count);
         table.row(2)[c] = static_cast<C>(r * weight[channel + c]);
-        table.row(3)[c] = static_cast<C>(r * r * r * b / count);
+        table.row(3)[c] = static_cast<C>(slope);
+        rstds.data()[c] = static_cast<C>(r);
+        totals.data()[c] = slope / r;
       }
     }
     T* out = dx + from;
-    for (int64_t i = 0; i < s.pixels; ++i)
-      for_lanes<C>(width, [&](int64_t c, auto lanes) {
-        const auto value = lanes_at(gradient + i * step + c, lanes) * lanes_at(table.row(2) + c, lanes) -
-                           lanes_at(level.data() + c, lanes) -
-                           table.centered(in + i * step + c, c, lanes) * lanes_at(table.row(3) + c, lanes);
-        put_lanes(out + i * step + c, value, lanes);
-      });
+    const auto write = [&](auto in_one_step) {
+      for (int64_t i = 0; i < s.pixels; ++i)
+        for_lanes<C>(width, [&](int64_t c, auto lanes) {
+          auto deviation = table.centered(in + i * step + c, c, lanes);
+          if constexpr (!in_one_step) deviation = deviation * lanes_at(rstds.data() + c, lanes);
+          const auto value = lanes_at(gradient + i * step + c, lanes) * lanes_at(table.row(2) + c, lanes) -
+                             lanes_at(level.data() + c, lanes) - deviation * lanes_at(table.row(3) + c, lanes);
+          put_lanes(out + i * step + c, value, lanes);
+        });
+    };
+    if (fits) return write(std::true_type{});
+    for (int64_t c = 0; c < width; ++c) table.row(3)[c] = static_cast<C>(totals.data()[c]);
+    write(std::false_type{});
   });
 }
 

@@ -161,7 +161,9 @@ void row_gradient(const T* g, const T* x, const C* w, int64_t n, C mean, C rstd,
         n, [&](int64_t j, auto count) __attribute__((always_inline)) {
           simd::prefetch(g + n + j, 0), simd::prefetch(x + n + j, 0);  // the next row, while this one is worked on
           const auto grad = lanes_at(g + j, count), weight = lanes_at(w + j, count);
-          const auto scaled = grad * ((lanes_at(x + j, count) - mean) * rstd);
+          auto scaled = grad * ((lanes_at(x + j, count) - mean) * rstd);
+          if (count < simd::kLanes<C>)  // past the end mean * rstd may be infinite: 0 times that is NaN
+            scaled = simd::first_lanes<C>(scaled, simd::Vec<C>{}, count);
           if constexpr (with_parameters) parameters->add(j, scaled, grad, count);
           sum.add(grad * weight);
           dot.add(scaled * weight);
@@ -239,7 +241,8 @@ void backward_in_groups(const RowView& g, const RowView& x, const RowView& to, b
       const RowValues<C> m(simd::load<double>(mean)), r(simd::load<double>(rstd));
       Group grad, unit;
       grad.read(g_reader, held, length), unit.read(x_reader, held, length);
-      unit.each([&](int k, int p) { return (unit.rows[k][p] - m[k]) * r[k]; });
+      // Past the end mean * rstd may be infinite: 0 times that is NaN.
+      unit.each([&](int k, int p) { return unit.kept((unit.rows[k][p] - m[k]) * r[k], p, length); });
       const auto scaled = Group::of([&](int k, int p) { return grad.rows[k][p] * unit.rows[k][p]; });
       if (sums != nullptr) parameters.add(scaled, grad);
       if (!of_x) continue;

@@ -40,7 +40,10 @@ struct PixelSteps {
 
 template <class T> class Axis {
  public:
-  Axis(int64_t size, const GridSampleOptions& options) : last_(static_cast<T>(size - 1)), options_(options) {}
+  Axis(int64_t size, const GridSampleOptions& options) : last_(static_cast<T>(size - 1)), options_(options) {
+    // Beyond 2^24 a float may be the pixel behind the last one.
+    if (static_cast<int64_t>(last_) >= size) last_ = std::nextafter(last_, T(0));
+  }
 
   /// Fills `out`, which is not returned: a copy of what was just written piece by piece would wait for it.
   [[gnu::always_inline]] void taps(T value, AxisTaps<T>& out) const {

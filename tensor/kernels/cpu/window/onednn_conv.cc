@@ -210,6 +210,13 @@ bool is_wrong_for_weights(DataType type, const ConvShape& s) {
 /// there give NaN.
 bool meets_zeros(int64_t channels) { return channels % 2 != 0 || channels <= 4; }
 
+/// oneDNN 2.6's bf16 kernels of weights' gradients multiply the results of a line in pairs: the value paired with the
+/// last one of an odd number is zero, and so is multiplied what a further window, which reaches over the end of the
+/// line, would read of the image. With padding the line begins elsewhere.
+bool reads_beside_windows(const ConvShape& s) {
+  return s.out[2] % 2 != 0 && (s.padding[2] > 0 || s.out[2] * s.stride[2] < s.in[2]);
+}
+
 /// oneDNN 2.6's bf16 forward kernel pairs the last odd channel of the last pixel with the value behind the images and
 /// multiplies that by zero. (Seen from 33 channels on, with many taps.) Elements of a copy that zeros follow; none
 /// where it is not needed.
@@ -281,6 +288,8 @@ bool conv_backward_data(const ConvShape& s, const T* grad, const T* w, const Wei
 template <class T>
 bool conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, const WeightStrides& strides) {
   if (is_wrong_for_weights(kTypeOf<T>, s)) return false;
+  if constexpr (std::is_same_v<T, BFloat16>)
+    if (reads_beside_windows(s) && !all_finite(x, s.pixels() * s.channels)) return false;
   ThreadScope scope;
   PreparedConv& prepared = find_conv(kWeights, kTypeOf<T>, scope.threads(), s, strides, false);
   if (!prepared.conv) return false;
