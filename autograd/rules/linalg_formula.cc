@@ -1,4 +1,6 @@
 // Gradients of determinants and factorizations, with public ops.
+#include <cmath>
+
 #include "autograd/rules/linalg.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/cat.h"
@@ -34,11 +36,21 @@ Tensor without_diagonal(const Tensor& x) {
 
 }  // namespace
 
+/// The inverse, or the cofactors of what is singular. Of a batch each matrix has its own: in place of one of the other
+/// kind stands one that both ways can differentiate, whatever its values were.
 Tensor det_rule(const Tensor& g, const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& y) {
-  const Tensor each = unsqueeze(unsqueeze(g, -1), -1);
-  const bool singular = any(dispatch::all_samples(diagonal(lu, 0, -2, -1) == 0.0)).item<bool>();
-  if (singular) return each * adjoint::cofactors(a);
-  return unsqueeze(unsqueeze(g * y, -1), -1) * adjoint::inverse_transposed(a, lu, pivots);
+  const auto by_inverse = [&](const Tensor& matrices, const Tensor& factors) {
+    return unsqueeze(unsqueeze(g * y, -1), -1) * adjoint::inverse_transposed(matrices, factors, pivots);
+  };
+  const Tensor singular = any(diagonal(lu, 0, -2, -1) == 0.0, -1);
+  if (!any(dispatch::all_samples(singular)).item<bool>()) return by_inverse(a, lu);
+  const int64_t n = a.size(-1);
+  const Tensor each = unsqueeze(unsqueeze(g, -1), -1), which = unsqueeze(unsqueeze(singular, -1), -1);
+  // Its singular values differ, and their product is below e.
+  const Tensor values = arange(0, n, 1, a.dtype(), a.device()) / static_cast<double>(n * n) + 1.0;
+  const Tensor regular = adjoint::diagonal_matrix(values);
+  return where(which, each * adjoint::cofactors(where(which, a, regular)),
+               by_inverse(where(which, regular, a), where(which, regular, lu)));
 }
 
 /// With phi(x) the lower triangle and half the diagonal: l^-T sym(phi(l^T g)) l^-1 (Murray 2016, equation 10).
@@ -72,14 +84,15 @@ Tensor svd_rule(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const Ten
   Tensor middle;
   if (gs.defined()) middle = adjoint::diagonal_matrix(gs);
   const Tensor row = unsqueeze(s, -2), column = unsqueeze(s, -1);
-  const Tensor factor = gu.defined() || gvh.defined() ? inverse_differences(square(s)) : Tensor();
-  if (gu.defined()) {
-    const Tensor skew = matmul(u.t(), gu);
-    middle = total(middle, factor * (skew - skew.t()) * row);
-  }
-  if (gvh.defined()) {
-    const Tensor skew = matmul(vh, gvh.t());
-    middle = total(middle, column * (factor * (skew - skew.t())));
+  if (gu.defined() || gvh.defined()) {
+    // Divided by s_j^2 - s_i^2 in two steps: the squares may be beyond what the dtype holds.
+    const Tensor one = eye(k, std::nullopt, s.dtype(), s.device());
+    const Tensor inverse = inverse_differences(s), sums = where(one > 0.0, one, row + column);
+    const auto add = [&](const Tensor& product, const Tensor& values) {
+      middle = total(middle, (product - product.t()) * (values / sums) * inverse);
+    };
+    if (gu.defined()) add(matmul(u.t(), gu), row);
+    if (gvh.defined()) add(matmul(vh, gvh.t()), column);
   }
   if (!middle.defined()) return {};
   const Tensor left = u.size(-1) > k ? narrow(u, -1, 0, k) : u, right = vh.size(-2) > k ? narrow(vh, -2, 0, k) : vh;
@@ -135,12 +148,14 @@ Tensor eig_rule(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tenso
   return middle.defined() ? solve(v.t(), matmul(middle, v.t())) : Tensor();
 }
 
-/// The upper right block of exp([[a^T, g], [0, a^T]]) (Mathias 1996).
+/// The upper right block of exp([[a^T, g], [0, a^T]]) (Mathias 1996). It is linear in g, whose elements are brought
+/// down to 1: matrix_exp() halves a matrix of large norm so often that a^T would lose its digits.
 Tensor matrix_exp_rule(const Tensor& g, const Tensor& a) {
-  const Tensor at = a.t();
+  if (g.numel() == 0) return g;
+  const Tensor at = a.t(), size = clip(norm(g.detach(), INFINITY, {-2, -1}, keepdim), 1.0);
   const int64_t n = a.size(-1);
-  const Tensor doubled = cat({cat({at, g}, -1), cat({zeros_like(at), at}, -1)}, -2);
-  return narrow(narrow(matrix_exp(doubled), -2, 0, n), -1, n, n);
+  const Tensor doubled = cat({cat({at, g / size}, -1), cat({zeros_like(at), at}, -1)}, -2);
+  return narrow(narrow(matrix_exp(doubled), -2, 0, n), -1, n, n) * size;
 }
 
 }  // namespace weft::autograd::formulas

@@ -1,9 +1,14 @@
 // The rule of the matrix product.
 #pragma once
 
+#include <algorithm>
+#include <limits>
+
 #include "autograd/rule.h"
 #include "autograd/rules/reduce.h"
+#include "autograd/rules/zeros_beside.h"
 #include "tensor/dispatch/apply_into.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
@@ -11,6 +16,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/matmul.h"
 
@@ -53,8 +59,8 @@ WEFT_GRADIENT(RoundedMatmul) =
               });
 
 namespace formulas {
-/// The gradients of a and b in op::Cdist with p = 0, 1 or inf, from the norm of their differences. A few rows of a are
-/// handled at a time, so that the differences stay in the cache.
+/// The gradients of a and b in op::Cdist, from the norm of their differences. A few rows of a are handled at a time, so
+/// that the differences stay in the cache.
 inline std::vector<Tensor> differences_gradient(double p, const Tensor& g, const Tensor& a, const Tensor& b,
                                                 const Tensor& y, Needs needs) {
   constexpr int64_t kTogether = 1 << 18;
@@ -72,22 +78,41 @@ inline std::vector<Tensor> differences_gradient(double p, const Tensor& g, const
   if (needs[1] && !out[1].defined()) out[1] = zeros_like(b);
   return out;
 }
+
+/// The least distance as a part of the largest coordinate; infinity if there are none.
+inline double least_distance(const Tensor& distances, const Tensor& a, const Tensor& b) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto largest = [&](const Tensor& x) {
+    return norm(dispatch::all_samples(x.detach()), infinity).item<double>();
+  };
+  const Tensor all = dispatch::all_samples(distances.detach());
+  if (all.numel() == 0 || a.numel() == 0) return infinity;
+  return min(all).item<double>() / std::max(largest(a), largest(b));
+}
 }  // namespace formulas
 
 // Row i of a gets the sum over j of w (a - b), w = g / y: 0 of rows that are equal, as the norm's. Both are taken from
-// b's mean, which changes no difference, so that they have its digits.
-WEFT_GRADIENT(Cdist) = joint([](const op::Cdist& op, Grad g, Input<0> a, Input<1> b, Output y, Needs needs) {
+// b's mean, which changes no difference, so that they have its digits; from 0 where the mean is infinite or NaN, which
+// it can be beside rows that are not. Sums of weighted coordinates lose the digits of small differences: where f32
+// does, they are in f64; where f64 does, the differences themselves are computed.
+WEFT_GRADIENT(Cdist) = in_f32(joint([](const op::Cdist& op, Grad g, Input<0> a, Input<1> b, Output y, Needs needs) {
   if (op.p != 2) return formulas::differences_gradient(op.p, g, a, b, y, needs);
-  const Tensor equal = y == 0.0, w = where(equal, zeros_like(g), g / where(equal, ones_like(y), y));
-  Tensor rows = a, others = b;
-  if (b.size(-2) > 0) {
-    const Tensor middle = mean(b.detach(), -2, keepdim);
-    rows = a - middle, others = b - middle;
-  }
+  Tensor middle;
+  if (b.size(-2) > 0) middle = nan_to_num(mean(b.detach(), -2, keepdim), 0, 0, 0);
+  const auto centered = [&](const Tensor& x) { return middle.defined() ? x - middle : x; };
+  Tensor rows = centered(a), others = centered(b);
+  const Tensor equal = y <= least_normal(y.dtype()) / 4;  // as in norm_gradient()
+  const Tensor apart = where(equal, std::numeric_limits<double>::infinity(), y);
+  const double least = formulas::least_distance(apart, rows, others);
+  if (least < 0x1p-30) return formulas::differences_gradient(2, g, a, b, y, needs);
+  Tensor w = where(equal, formulas::zeros_beside(g), g / apart);
+  if (y.dtype() == f32 && least < 0x1p-8)
+    w = cast(w, f64), rows = centered(cast(a, f64)), others = centered(cast(b, f64));
   std::vector<Tensor> out(2);
-  if (needs[0]) out[0] = rows * sum(w, -1, keepdim) - matmul(w, others);
-  if (needs[1]) out[1] = others * formulas::swapped(sum(w, -2, keepdim)) - matmul(formulas::swapped(w), rows);
+  if (needs[0]) out[0] = cast(rows * sum(w, -1, keepdim) - matmul(w, others), a.dtype());
+  if (needs[1])
+    out[1] = cast(others * formulas::swapped(sum(w, -2, keepdim)) - matmul(formulas::swapped(w), rows), b.dtype());
   return out;
-});
+}));
 
 }  // namespace weft::autograd
