@@ -51,6 +51,20 @@ UniqueResult runs_of(const Tensor& values, const Tensor& order, const Shape& pla
   return out;
 }
 
+/// Of booleans, which need not be sorted.
+UniqueResult unique_of_two(const Tensor& x, const UniqueOptions& options) {
+  dispatch::check_shape_is_known(x, "return the tensor and call it outside");
+  const int64_t n = x.numel(), trues = sum(x).item<int64_t>(), first = trues == n ? 1 : 0, end = trues == 0 ? 1 : 2;
+  const auto those_met = [&](const Tensor& of_both) { return slice(of_both, 0, first, end); };
+  UniqueResult out{those_met(cast(arange(2, i64, x.device()), boolean)), {}, {}};
+  if (options.inverse) out.inverse = cast(x, i64) - first;
+  if (options.counts) {
+    const Tensor count = full({1}, trues, i64, x.device());
+    out.counts = those_met(cat({n - count, count}));
+  }
+  return out;
+}
+
 /// Slices of x along an axis as rows.
 UniqueResult slices_of(const Tensor& x, bool consecutive, const UniqueOptions& options) {
   const int64_t axis = normalize_axis(*options.axis, std::max<int64_t>(x.rank(), 1));
@@ -70,6 +84,7 @@ UniqueResult slices_of(const Tensor& x, bool consecutive, const UniqueOptions& o
 UniqueResult unique(const Tensor& x, const UniqueOptions& options) {
   ErrorFrame frame("unique", x);
   if (options.axis) return slices_of(x, false, options);
+  if (x.dtype() == boolean) return unique_of_two(x, options);
   const auto [values, order] = sort(reshape(x, {x.numel()}), 0);
   return runs_of(values, order, x.shape(), options);
 }

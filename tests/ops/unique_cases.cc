@@ -54,7 +54,7 @@ Arrays unique_slices_of(const Array& x, size_t axis, bool consecutive) {
 void add_sets(Cases& cases) {
   const std::vector<Sample> samples = {{distinct({5})},          {distinct({2, 3})},          {integers({7, 3}, 0, 4)},
                                        {integers({150}, 0, 20)}, {integers({2, 2, 3}, 1, 1)}, {special({40})},
-                                       {distinct({})},           {distinct({0, 2})}};
+                                       {distinct({})},           {distinct({0, 2})},          {integers({3}, 0, 0)}};
   const auto all = [](const UniqueResult& r) { return Outputs{r.values, r.inverse, r.counts}; };
   cases
       .add("unique", samples, CALL(all(unique(x[0], {.inverse = true, .counts = true}))),

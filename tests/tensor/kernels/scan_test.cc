@@ -97,6 +97,21 @@ TEST(Scan, FewLinesAndShortOnes) {  // values whose sums and products are exact 
     }
 }
 
+TEST(Scan, InterleavedLines) {  // in tiles of whole runs, of which the last is not full, and of halves, rows at once
+  manual_seed(8);
+  for (const DType dtype : {f32, bf16, f16, i64, u8, boolean})
+    for (const Shape& shape : {Shape{19, 3, 4}, {37, 4, 3}, {17, 8, 16}, {2, 8, 17}, {3, 5, 2, 3}, {70, 4}, {33, 5}}) {
+      const Tensor x = randint(0, 2, shape).to(dtype);
+      for (int64_t axis = 0; axis + 1 < x.rank(); ++axis) {
+        check_lines(x, axis);
+        check_lines(expand(x.narrow(0, 0, 1), shape), axis);
+        check_lines(cat({x, x}, 0).index({Slice(None, None, 2)}), axis);
+        check_lines(cat({x, x}, -1).narrow(-1, 1, shape.back()), axis);
+        check_lines(x.index({Slice(None, None, -1)}), axis);
+      }
+    }
+}
+
 TEST(Cumsum, LongLinesAreExactForIntegers) {
   const Tensor x = arange(kLong);
   for (const int threads : {1, 2, 3}) {

@@ -113,11 +113,24 @@ TEST(ShortAxes, BatchesOfDotProducts) {
 
 TEST(ShortAxes, SearchesOfFewValues) {
   manual_seed(5);
-  for (const int64_t wanted : {1, 2, 4, 5, 16, 17}) {
-    const Tensor sorted = sort(randint(0, 20, {kRows, 9}), 1).values, x = randint(-1, 21, {kRows, wanted});
-    EXPECT_EQ(values(searchsorted(sorted, x)), values(sum(unsqueeze(sorted, 1) < unsqueeze(x, 2), 2)));
-    EXPECT_EQ(values(searchsorted(sorted, x, true)), values(sum(unsqueeze(sorted, 1) <= unsqueeze(x, 2), 2)));
-  }
+  for (const DType dtype : {f32, f64, bf16, f16, i64, i32, i8, boolean})
+    for (const int64_t size : {1, 3, 4, 5, 9, 16, 17, 32, 33, 70})
+      for (const int64_t wanted : {1, 2, 4, 5, 16, 17}) {
+        const int64_t least = dtype == boolean ? 0 : -1, most = dtype == boolean ? 2 : 21;
+        Tensor sorted = sort(randint(0, most - 1, {kRows, size}).to(dtype), 1).values;
+        Tensor x = randint(least, most, {kRows, wanted}).to(dtype);
+        if (is_floating(dtype)) {  // NaN comes last
+          sorted = where(sorted == 19, NAN, sorted), x = where(x == 20, NAN, x);
+          const Tensor nan = unsqueeze(isnan(x), 2), number = logical_not(unsqueeze(isnan(sorted), 1));
+          const Tensor less = unsqueeze(sorted, 1) < unsqueeze(x, 2),
+                       most_less = unsqueeze(sorted, 1) <= unsqueeze(x, 2);
+          EXPECT_EQ(values(searchsorted(sorted, x)), values(sum(logical_or(less, logical_and(nan, number)), 2)));
+          EXPECT_EQ(values(searchsorted(sorted, x, true)), values(sum(logical_or(most_less, nan), 2)));
+          continue;
+        }
+        EXPECT_EQ(values(searchsorted(sorted, x)), values(sum(unsqueeze(sorted, 1) < unsqueeze(x, 2), 2)));
+        EXPECT_EQ(values(searchsorted(sorted, x, true)), values(sum(unsqueeze(sorted, 1) <= unsqueeze(x, 2), 2)));
+      }
 }
 
 TEST(ShortAxes, SortedRows) {
@@ -171,7 +184,7 @@ TEST(ShortAxes, Triangles) {
   manual_seed(8);
   for (const DType dtype : {u8, bf16, f32, f64, boolean})
     for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{
-             {1, 1}, {3, 4}, {4, 3}, {8, 8}, {9, 16}, {16, 17}, {64, 64}, {65, 70}, {5, 300}})
+             {1, 1}, {3, 4}, {4, 3}, {8, 8}, {9, 16}, {16, 17}, {64, 64}, {65, 70}, {5, 300}, {90, 2}, {100, 20}})
       for (const int64_t diagonal : {-70, -3, -1, 0, 1, 2, 80}) {
         const Tensor dense = randint(1, 90, {3, rows, columns}).to(dtype);
         const Tensor below = unsqueeze(arange(columns), 0) - unsqueeze(arange(rows), 1) <= diagonal;

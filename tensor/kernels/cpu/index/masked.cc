@@ -209,6 +209,40 @@ template <class T> void keep_between(const T* from, int64_t step, T* to, int64_t
   std::fill_n(to + last, columns - last, T(0));
 }
 
+/// Rows of one matrix. Column c of row r is kept where it is below r + shift (kept_below), or where it is not.
+template <class T> struct TriangleRows {
+  const T* from;
+  int64_t row_step, step;
+  T* to;
+  int64_t columns, shift;
+  bool kept_below;
+
+  void keep(int64_t begin, int64_t end) const {
+    // Rows before `partly` have no column below their border, those from `whole` on have nothing else.
+    const int64_t partly = std::clamp(1 - shift, begin, end), whole = std::clamp(columns - shift, partly, end);
+    alike(begin, partly, !kept_below);
+    for (int64_t r = partly; r < whole; ++r) row(r, kept_below ? 0 : r + shift, kept_below ? r + shift : columns);
+    alike(whole, end, kept_below);
+  }
+
+ private:
+  void row(int64_t r, int64_t first, int64_t last) const {
+    keep_between(from + r * row_step, step, to + r * columns, first, last, columns);
+  }
+  /// Rows that are kept or cleared as one run of memory, if they are.
+  void alike(int64_t begin, int64_t end, bool kept) const {
+    if (begin == end) return;
+    if (!kept) {
+      std::fill(to + begin * columns, to + end * columns, T(0));
+    } else if (step == 1 && row_step == columns) {
+      const int64_t count = (end - begin) * columns;
+      keep_between(from + begin * columns, step, to + begin * columns, 0, count, count);
+    } else {
+      for (int64_t r = begin; r < end; ++r) row(r, 0, columns);
+    }
+  }
+};
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -271,17 +305,19 @@ void op::Triangle::cpu(const Operand& x, const Operand& out) const {
   const int64_t rows = x.size(x.rank() - 2), columns = x.size(x.rank() - 1);
   if (out.numel() == 0) return;
   const int64_t step = x.stride(x.rank() - 1);
-  const RowView lines(x, x.rank() - 1);
+  const RowView matrices(x, x.rank() - 2, x.rank() - 1);
   if (step != 1 && columns > kFewKept) copy(x, out);
   visit_size(x.dtype, [&]<class T>() {
-    T* to = out.data<T>();
     parallel_for(out.numel() / columns, row_grain(columns), [&](int64_t begin, int64_t end) {
-      NestWalk walk(lines.outer, begin);
-      for (int64_t i = begin, r = begin % rows; i < end; ++i, walk.next(), r = r + 1 == rows ? 0 : r + 1) {
+      NestWalk walk(matrices.outer, begin / rows);
+      T* to = out.data<T>() + begin / rows * rows * columns;
+      for (int64_t first = begin % rows, left = end - begin; left > 0; first = 0, walk.next(), to += rows * columns) {
+        const int64_t stop = std::min(rows, first + left);
+        left -= stop - first;
         // Columns up to row + diagonal belong to the lower triangle, those from there on to the upper one.
-        const int64_t border = std::clamp<int64_t>(r + diagonal + (lower ? 1 : 0), 0, columns);
-        keep_between(x.data<T>() + walk.in(), step, to + i * columns, lower ? 0 : border, lower ? border : columns,
-                     columns);
+        TriangleRows<T>{
+            x.data<T>() + walk.in(), x.stride(x.rank() - 2), step, to, columns, diagonal + (lower ? 1 : 0), lower}
+            .keep(first, stop);
       }
     });
   });

@@ -151,17 +151,24 @@ template <class Op, class T, class O, size_t N> void scan_some(int64_t length, c
 }
 
 /// Lines up to this long are scanned in tiles: longer ones are faster line by line, those of sums soonest where
-/// registers are wide.
+/// registers are wide, and halves last, as they are converted register by register.
 template <class Op, class T>
-inline constexpr int64_t kTiled = simd::kVectorBytes == 64 && (std::is_same_v<Op, SumScan<T>> || is_half<T>) ? 8 : 16;
+inline constexpr int64_t kTiled = is_half<T> && !kIsExtreme<Op>                                ? 32
+                                  : simd::kVectorBytes == 64 && std::is_same_v<Op, SumScan<T>> ? 8
+                                                                                               : 16;
 constexpr int64_t kFewestTiled = 8;
-/// Lines up to this long are scanned a few at a time: runs of memory (sums and all of halves, other scans), and lines
-/// with gaps, of which longer ones are faster blocked, or on several threads.
+/// Lines up to this long are scanned a few at a time: runs of memory (sums, other scans), and lines with gaps, of which
+/// longer ones are faster blocked, or on several threads.
 constexpr int64_t kSerialSum = 32, kSerial = 16, kSerialWithGaps = 1 << 16;
+/// Interleaved lines up to kLongestTogether long are scanned in tiles where a run of memory with all of their elements
+/// is no longer than this. (Running extremes are faster side by side.)
+template <class T> inline constexpr int64_t kLongestRun = sizeof(T) == 8 ? 64 : 128;
+constexpr int64_t kLongestTogether = 32;
 /// From how many interleaved lines on they are scanned together. Halves of all lines are widened at once: few
-/// lines that leave a part of a register empty are not worth it.
-template <class T> int64_t fewest_neighbors(const Lines& lines) {
+/// lines that leave a part of a register empty are not worth it, unless what is next in memory is widened with them.
+template <class Op, class T> int64_t fewest_neighbors(const Lines& lines) {
   if (!is_half<T>) return 8;
+  if (lines.step == lines.neighbors().size) return kIsExtreme<Op> ? 16 : 4;
   return lines.neighbors().size % 16 == 0 ? 16 : 32;
 }
 
@@ -170,7 +177,7 @@ template <class T> int64_t fewest_neighbors(const Lines& lines) {
 template <class Op, class T> bool prefers_some(int64_t length, bool runs) {
   constexpr bool kSum = std::is_same_v<Op, SumScan<T>>, kProduct = !kSum && !kIsExtreme<Op>;
   if (std::is_same_v<T, Float16> || std::is_same_v<Op, LogSumScan<T>>) return false;
-  if (is_half<T>) return length > kTiled<Op, T> && (length <= kSerialSum || (kProduct && !runs));
+  if (is_half<T>) return length > kTiled<Op, T> && kProduct && !runs;
   return kProduct || length <= (!runs ? kSerialWithGaps : kSum ? kSerialSum : kSerial);
 }
 
@@ -179,7 +186,7 @@ template <class Op, class T> bool prefers_some(int64_t length, bool runs) {
 template <class Op, class T> constexpr bool prefers_tiles(int64_t length) {
   if (kIsExtreme<Op>) return length >= (kFloating<T> ? 3 : 5) && length <= 8;
   const bool light = std::is_same_v<Op, SumScan<T>> || std::is_same_v<Op, ProductScan<T>>;
-  return light && length >= 2 && length <= (kFloating<T> ? 4 : 3);
+  return light && length >= 2 && length <= 4;
 }
 
 /// A line whose elements follow each other.
@@ -208,16 +215,19 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
                            Lines(positions != nullptr ? *positions : out, axis, out),
                            positions != nullptr,
                            {Lines(in, axis, out)...}};
-  if (lines.are_neighbors(fewest_neighbors<T>(lines.out))) return scan_neighbors(kLoops, length, lines);
+  const int64_t interleaved = lines.out.neighbors().size;
+  const bool fits = length <= kLongestTogether && interleaved * length <= kLongestRun<T>;
+  if (!kIsExtreme<Op> && fits && lines.are_interleaved()) return scan_in_tiles(kLoops, length, lines, interleaved);
+  if (lines.are_neighbors(fewest_neighbors<Op, T>(lines.out))) return scan_neighbors(kLoops, length, lines);
   const bool tiles = lines.out.count() >= kFewestTiled && lines.are_even_runs();
-  if (tiles && prefers_tiles<Op, T>(length)) return scan_in_tiles(kLoops, length, lines);
+  if (tiles && prefers_tiles<Op, T>(length)) return scan_in_tiles(kLoops, length, lines, 1);
   const bool runs = lines.all([](const Lines& x) { return x.is_run(); });
   // Lines that are not evenly spaced go in groups too, except sums of floats, whose order decides the last bits, and
   // halves, which take longer.
   constexpr bool kNeedsEven = (std::is_same_v<Op, SumScan<T>> && kFloating<T>) || is_half<T>;
   const auto is_regular = [=](const Lines& x) { return runs || (x.has_step() && (x.is_even() || !kNeedsEven)); };
   if (prefers_some<Op, T>(length, runs) && lines.all(is_regular)) return scan_some<Op, T, O>(length, lines);
-  if (length <= kTiled<Op, T> && tiles) return scan_in_tiles(kLoops, length, lines);
+  if (length <= kTiled<Op, T> && tiles) return scan_in_tiles(kLoops, length, lines, 1);
   scan_each_line(kLoops, length, lines);
 }
 

@@ -32,6 +32,12 @@ struct Lines : RowView {
   /// Whether the lines are the same distance apart.
   bool is_even() const { return outer.rank <= 1; }
   NestAxis neighbors() const { return outer.rank > 0 ? outer.inner() : NestAxis{1, 0, 0}; }
+  /// Whether neighbors are interleaved in runs of memory, which are the same distance apart.
+  bool is_interleaved() const {
+    return outer.rank == 2 && inner.rank == 1 && neighbors().in == 1 && step == neighbors().size;
+  }
+  /// How far a line, or with more than one line a run of interleaved ones, is from the next.
+  int64_t distance(int64_t interleaved) const { return interleaved == 1 ? neighbors().in : outer.axes[0].in; }
   int64_t step;
 };
 
@@ -80,6 +86,11 @@ template <size_t N> struct ScanLines {
     const int64_t size = out.neighbors().size;
     return size >= fewest && all([=](const Lines& x) { return x.neighbors().size == size && x.neighbors().in == 1; });
   }
+  /// Whether so many lines of all operands as are interleaved are a run of memory.
+  bool are_interleaved() const {
+    const int64_t size = out.neighbors().size;
+    return all([=](const Lines& x) { return x.is_interleaved() && x.neighbors().size == size; });
+  }
   /// Whether lines are the same distance apart, and the results and positions runs of memory.
   bool are_even_runs() const {
     return out.is_run() && positions.is_run() && all([](const Lines& x) { return x.is_even(); });
@@ -113,34 +124,47 @@ template <class Op, class T, class O, size_t N> class BandScan {
   void scan() {
     typename Op::State states[kScanLines];
     for (int64_t j = 0; j < band_.count; ++j) states[j] = Op::start();
-    for (int64_t i = 0; i < band_.length; ++i) {
-      Compute<T> widened[N][is_half<T> ? kScanLines : 1];
-      [&]<size_t... k>(std::index_sequence<k...>) { step(states, i, values_at(in_[k], widened[k])...); }
-      (std::make_index_sequence<N>());
-      put(states, band_.out + i * band_.out_step);
-      if constexpr (requires { states[0].position; })
-        for (int64_t j = 0; j < band_.count; ++j) band_.positions[i * band_.position_step + j] = states[j].position;
-      for (size_t k = 0; k < N; ++k) in_[k] += band_.in_steps[k];
+    if constexpr (is_half<T>) {
+      // Rows that follow each other in memory are widened and narrowed together.
+      const int64_t together = rows_follow() ? kScanLines / band_.count : 1;
+      for (int64_t i = 0; i < band_.length; i += together)
+        scan_widened(states, i, std::min(together, band_.length - i));
+    } else {
+      for (int64_t i = 0; i < band_.length; ++i) {
+        [&]<size_t... k>(std::index_sequence<k...>) { step(states, i, in_[k]...); }
+        (std::make_index_sequence<N>());
+        put(states, i, band_.out + i * band_.out_step);
+        for (size_t k = 0; k < N; ++k) in_[k] += band_.in_steps[k];
+      }
     }
   }
-  const Compute<T>* values_at(const T* from, [[maybe_unused]] Compute<T>* widened) const {
-    if constexpr (is_half<T>) {
-      widen(from, widened, band_.count);
-      return widened;
-    } else {
-      return from;
+  bool rows_follow() const {
+    const auto follows = [&](int64_t step) { return step == band_.count; };
+    return follows(band_.out_step) && std::all_of(band_.in_steps.begin(), band_.in_steps.end(), follows);
+  }
+  void scan_widened(typename Op::State* states, int64_t first, int64_t rows) {
+    Compute<T> in[N][kScanLines], out[kScanLines];
+    for (size_t k = 0; k < N; ++k) {
+      widen(in_[k], in[k], rows * band_.count);
+      in_[k] += rows * band_.in_steps[k];
     }
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t at = i * band_.count;
+      [&]<size_t... k>(std::index_sequence<k...>) { step(states, first + i, in[k] + at...); }
+      (std::make_index_sequence<N>());
+      put(states, first + i, out + at);
+    }
+    narrow(out, band_.out + first * band_.out_step, rows * band_.count);
   }
   template <class... P> void step(typename Op::State* states, int64_t i, const P*... from) const {
-    for (int64_t j = 0; j < band_.count; ++j) Op::step(states[j], i, from[j]...);
+    for (int64_t j = 0, count = band_.count; j < count; ++j) Op::step(states[j], i, from[j]...);
   }
-  void put(const typename Op::State* states, O* to) const {
-    if constexpr (is_half<O>) {
-      float wide[kScanLines];
-      for (int64_t j = 0; j < band_.count; ++j) wide[j] = static_cast<float>(Op::value(states[j]));
-      narrow(wide, to, band_.count);
-    } else {
-      for (int64_t j = 0; j < band_.count; ++j) to[j] = static_cast<O>(Op::value(states[j]));
+  template <class R> void put(const typename Op::State* states, int64_t i, R* to) const {
+    const int64_t count = band_.count;  // not read again after each write: an i64 that is written may be any
+    for (int64_t j = 0; j < count; ++j) to[j] = static_cast<R>(Op::value(states[j]));
+    if constexpr (requires { states[0].position; }) {
+      int64_t* const positions = band_.positions + i * band_.position_step;
+      for (int64_t j = 0; j < count; ++j) positions[j] = states[j].position;
     }
   }
 
@@ -149,29 +173,34 @@ template <class Op, class T, class O, size_t N> class BandScan {
 };
 
 /// Scans lines of are_even_runs() as if they were interleaved, in tiles that are transposed on the way in and out: so
-/// several lines advance in one register, whatever their length.
+/// several lines advance in one register, whatever their length. Where some are interleaved (are_interleaved()), tiles
+/// have whole runs of them.
 template <class T, class O, size_t N>
-void scan_in_tiles(const ScanLoops<T, O, N>& loops, int64_t length, const ScanLines<N>& lines) {
+void scan_in_tiles(const ScanLoops<T, O, N>& loops, int64_t length, const ScanLines<N>& lines, int64_t interleaved) {
   constexpr int64_t kTile = 2048;  // elements: a tile of each operand stays in the L2 cache
-  const int64_t width = std::clamp<int64_t>(kTile / length / 16 * 16, 16, kScanLines), count = lines.out.count();
-  parallel_for(ceil_div(count, width), std::max<int64_t>(1, 32768 / (width * length)), [&](int64_t tile, int64_t end) {
-    const Scratch<T> values(static_cast<int64_t>(N) * width * length);
-    const Scratch<O> results(width * length);
-    const Scratch<int64_t> places(lines.has_positions ? width * length : 0);
+  const int64_t run = interleaved * length, runs = lines.out.count() / interleaved;
+  const int64_t width = std::min(std::max<int64_t>(16, kTile / run / 16 * 16), kScanLines / interleaved);
+  parallel_for(ceil_div(runs, width), std::max<int64_t>(1, 32768 / (width * run)), [&](int64_t tile, int64_t end) {
+    const Scratch<T> values(static_cast<int64_t>(N) * width * run);
+    const Scratch<O> results(width * run);
+    const Scratch<int64_t> places(lines.has_positions ? width * run : 0);
     for (; tile < end; ++tile) {
-      const int64_t line = tile * width, some = std::min(width, count - line);
-      Band<T, O, N> band{length, some, results.data(), places.data(), {}, width, width, {}};
+      const int64_t line = tile * width * interleaved, some = std::min(width, runs - tile * width);
+      const int64_t count = some * interleaved;
+      Band<T, O, N> band{length, count, results.data(), places.data(), {}, count, count, {}};
       for (size_t k = 0; k < N; ++k) {
         const Lines& x = lines.in[k];
-        T* to = values.data() + static_cast<int64_t>(k) * width * length;
-        to_columns<T>(x.template at<const T>(line), x.neighbors().in, x.step, to, width, some, length);
-        band.in[k] = to, band.in_steps[k] = width;
+        T* to = values.data() + static_cast<int64_t>(k) * width * run;
+        to_columns<T>(x.template at<const T>(line), x.distance(interleaved), interleaved == 1 ? x.step : 1, to, some,
+                      some, run);
+        band.in[k] = to, band.in_steps[k] = count;
       }
       loops.band(band);
-      to_columns<O>(results.data(), width, 1, lines.out.template at<O>(line), lines.out.neighbors().in, length, some);
+      to_columns<O>(results.data(), some, 1, lines.out.template at<O>(line), lines.out.distance(interleaved), run,
+                    some);
       if (lines.has_positions)
-        to_columns<int64_t>(places.data(), width, 1, lines.positions_at(line), lines.positions.neighbors().in, length,
-                            some);
+        to_columns<int64_t>(places.data(), some, 1, lines.positions_at(line), lines.positions.distance(interleaved),
+                            run, some);
     }
   });
 }
