@@ -21,7 +21,6 @@ op::Full example(std::type_identity<op::Full>) { return {View::contiguous({}), 0
 op::Arange example(std::type_identity<op::Arange>) { return {0, 1, 0, f32}; }
 op::Fill example(std::type_identity<op::Fill>) { return {0}; }
 op::MaskedFill example(std::type_identity<op::MaskedFill>) { return {0}; }
-op::GeluBackward example(std::type_identity<op::GeluBackward>) { return {false}; }
 op::ViewAdjoint example(std::type_identity<op::ViewAdjoint>) { return {AnyOp(op::SqueezeAll{}), {}}; }
 
 /// What an attribute that is a struct holds; the lists are as long as the structs, or this does not compile.
