@@ -35,34 +35,34 @@ inline Tensor mish_second(const Tensor& x) {
 inline Tensor sigmoid_slope(const Tensor& x) { return sigmoid(x) * sigmoid(-x); }
 }  // namespace formulas
 
-WEFT_GRADIENT(ReluBackward) = per_input([](Grad gg, Input<1> y) { return adjoint::relu_backward(std::move(gg), y); },
-                                        no_gradient);
-WEFT_GRADIENT(SigmoidBackward) = per_input([](Grad gg,
-                                              Input<1> y) { return adjoint::sigmoid_backward(std::move(gg), y); },
-                                           [](Grad gg, Input<0> g, Input<1> y) { return gg * g * (1.0 - y * 2.0); });
-WEFT_GRADIENT(TanhBackward) = per_input([](Grad gg, Input<1> y) { return adjoint::tanh_backward(std::move(gg), y); },
-                                        [](Grad gg, Input<0> g, Input<1> y) { return gg * g * (y * -2.0); });
-WEFT_GRADIENT(SiluBackward) = per_input([](Grad gg, Input<1> x) { return adjoint::silu_backward(std::move(gg), x); },
-                                        [](Grad gg, Input<0> g, Input<1> x) {
-                                          const Tensor s = sigmoid(x), rest = 1.0 - s;
-                                          return gg * g * (s * rest * (x * (rest - s) + 2.0));
-                                        });
-WEFT_GRADIENT(SoftplusBackward) =
-    per_input([](Grad gg, Input<1> x) { return adjoint::softplus_backward(std::move(gg), x); },
-              [](Grad gg, Input<0> g, Input<1> x) { return gg * g * formulas::sigmoid_slope(x); });
-WEFT_GRADIENT(LogsigmoidBackward) =
-    per_input([](Grad gg, Input<1> x) { return adjoint::logsigmoid_backward(std::move(gg), x); },
-              [](Grad gg, Input<0> g, Input<1> x) { return -gg * g * formulas::sigmoid_slope(x); });
-WEFT_GRADIENT(HardswishBackward) = per_input([](Grad gg,
-                                                Input<1> x) { return adjoint::hardswish_backward(std::move(gg), x); },
-                                             [](Grad gg, Input<0> g, Input<1> x) {
-                                               return adjoint::piecewise_backward(
-                                                   gg * g, x, {.low = -3, .high = 3, .open = true, .inside = 1.0 / 3});
-                                             });
-WEFT_GRADIENT(MishBackward) = per_input([](Grad gg, Input<1> x) { return adjoint::mish_backward(std::move(gg), x); },
-                                        [](Grad gg, Input<0> g, Input<1> x) {
-                                          return gg * g * formulas::mish_second(x);
-                                        });
+WEFT_GRADIENT(ReluBackward) = per_input(  //
+    [](Grad gg, Input<1> y) { return adjoint::relu_backward(std::move(gg), y); }, no_gradient);
+WEFT_GRADIENT(SigmoidBackward) = per_input(  //
+    [](Grad gg, Input<1> y) { return adjoint::sigmoid_backward(std::move(gg), y); },
+    [](Grad gg, Input<0> g, Input<1> y) { return gg * g * (1.0 - y * 2.0); });
+WEFT_GRADIENT(TanhBackward) = per_input(  //
+    [](Grad gg, Input<1> y) { return adjoint::tanh_backward(std::move(gg), y); },
+    [](Grad gg, Input<0> g, Input<1> y) { return gg * g * (y * -2.0); });
+WEFT_GRADIENT(SiluBackward) = per_input(  //
+    [](Grad gg, Input<1> x) { return adjoint::silu_backward(std::move(gg), x); },
+    [](Grad gg, Input<0> g, Input<1> x) {
+      const Tensor s = sigmoid(x), rest = 1.0 - s;
+      return gg * g * (s * rest * (x * (rest - s) + 2.0));
+    });
+WEFT_GRADIENT(SoftplusBackward) = per_input(  //
+    [](Grad gg, Input<1> x) { return adjoint::softplus_backward(std::move(gg), x); },
+    [](Grad gg, Input<0> g, Input<1> x) { return gg * g * formulas::sigmoid_slope(x); });
+WEFT_GRADIENT(LogsigmoidBackward) = per_input(  //
+    [](Grad gg, Input<1> x) { return adjoint::logsigmoid_backward(std::move(gg), x); },
+    [](Grad gg, Input<0> g, Input<1> x) { return -gg * g * formulas::sigmoid_slope(x); });
+WEFT_GRADIENT(HardswishBackward) = per_input(  //
+    [](Grad gg, Input<1> x) { return adjoint::hardswish_backward(std::move(gg), x); },
+    [](Grad gg, Input<0> g, Input<1> x) {
+      return adjoint::piecewise_backward(gg * g, x, {.low = -3, .high = 3, .open = true, .inside = 1.0 / 3});
+    });
+WEFT_GRADIENT(MishBackward) = per_input(  //
+    [](Grad gg, Input<1> x) { return adjoint::mish_backward(std::move(gg), x); },
+    [](Grad gg, Input<0> g, Input<1> x) { return gg * g * formulas::mish_second(x); });
 WEFT_GRADIENT(GeluBackward) = per_input(  //
     [](const op::GeluBackward& op, Grad gg, Input<1> x) {
       return adjoint::gelu_backward(std::move(gg), x, op.tanh_form ? Gelu::tanh : Gelu::exact);
@@ -71,17 +71,19 @@ WEFT_GRADIENT(GeluBackward) = per_input(  //
       return gg * g * formulas::gelu_second(x, op.tanh_form);
     });
 // Where x > 0 the slope is constant; the argument of exp is bounded, so that what is not selected stays finite.
-WEFT_GRADIENT(EluBackward) =
-    per_input([](const op::EluBackward& op, Grad gg,
-                 Input<1> x) { return adjoint::elu_backward(std::move(gg), x, op.alpha, op.scale, op.input_scale); },
-              [](const op::EluBackward& op, Grad gg, Input<0> g, Input<1> x) {
-                const double factor = op.scale * op.alpha * op.input_scale * op.input_scale;
-                const Tensor below = exp(clip(x, std::nullopt, 0.0) * op.input_scale) * factor;
-                return adjoint::piecewise_backward(gg * g * below, x, {.high = 0});
-              });
-WEFT_GRADIENT(PiecewiseBackward) =
-    per_input([](const op::PiecewiseBackward& op, Grad gg,
-                 Input<1> x) { return adjoint::piecewise_backward(std::move(gg), x, op.slopes); },
-              no_gradient);
+WEFT_GRADIENT(EluBackward) = per_input(  //
+    [](const op::EluBackward& op, Grad gg, Input<1> x) {
+      return adjoint::elu_backward(std::move(gg), x, op.alpha, op.scale, op.input_scale);
+    },
+    [](const op::EluBackward& op, Grad gg, Input<0> g, Input<1> x) {
+      const double factor = op.scale * op.alpha * op.input_scale * op.input_scale;
+      const Tensor below = exp(clip(x, std::nullopt, 0.0) * op.input_scale) * factor;
+      return adjoint::piecewise_backward(gg * g * below, x, {.high = 0});
+    });
+WEFT_GRADIENT(PiecewiseBackward) = per_input(  //
+    [](const op::PiecewiseBackward& op, Grad gg, Input<1> x) {
+      return adjoint::piecewise_backward(std::move(gg), x, op.slopes);
+    },
+    no_gradient);
 
 }  // namespace weft::autograd

@@ -48,9 +48,6 @@ Shape merged(const Shape& shape, int64_t start, int64_t end) {
   return out;
 }
 
-/// A view of all of x, where x itself would be no view: requires_grad_() of the result is none of x.
-Tensor whole(const Tensor& x) { return dispatch::apply(op::Expand{x.shape()}, x); }
-
 }  // namespace
 
 Tensor view(const Tensor& x, const Shape& shape) {
@@ -74,7 +71,7 @@ Tensor squeeze(const Tensor& x, int64_t axis) {
 Tensor squeeze(const Tensor& x, const IntList& axes) {
   ErrorFrame frame("squeeze", x);
   const IntList sorted = axes.empty() ? axes : Axes(axes).normalized(x.rank());
-  if (sorted.empty()) return whole(x);
+  if (sorted.empty()) return broadcast(x, x.shape());  // a view too, not x: requires_grad_() of it is none of x
   Tensor out = x;
   for (size_t i = sorted.size(); i-- > 0;) out = squeeze(out, sorted[i]);
   return out;
@@ -139,7 +136,7 @@ Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinati
   const int64_t rank = x.rank();
   if (rank == 0) {
     for (const IntList* axes : {&sources, &destinations}) (void)Axes(*axes).normalized(0);
-    return whole(x);
+    return broadcast(x, x.shape());
   }
   IntList order = IntList::filled(static_cast<size_t>(rank), -1);
   std::vector<bool> moved(static_cast<size_t>(rank));
