@@ -159,7 +159,7 @@ template <AnyDataset D> auto hold(D&& dataset) {
   if constexpr (std::is_lvalue_reference_v<D>)
     return HeldDataset<kTensors>(&dataset);
   else
-    return HeldDataset<kTensors>(std::remove_cvref_t<D>(std::forward<D>(dataset)));
+    return HeldDataset<kTensors>(std::forward<D>(dataset));
 }
 
 }  // namespace weft::data

@@ -3,7 +3,6 @@
 #include <mutex>
 
 #include "autograd/grad_mode.h"
-#include "autograd/leaf_node.h"
 #include "autograd/run_again.h"
 #include "nn/module/module_state.h"
 #include "tensor/autocast.h"
@@ -20,12 +19,6 @@ namespace {
 int64_t checked_axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) throw IndexError(text("axis ", axis, " is out of range for ", rank, " axes"));
   return axis < 0 ? axis + rank : axis;
-}
-
-/// Whether more than one layer has registered the parameter.
-bool is_tied(const Tensor& parameter) {
-  const auto* const leaf = dynamic_cast<autograd::Leaf*>(internal::body(parameter).history.get());
-  return leaf != nullptr && leaf->registrations() > 1;
 }
 
 /// x / max(|x|, eps).
@@ -59,7 +52,8 @@ Parametrization::Parametrization(Module& module, const std::string& name, const 
     throw Error(text(module.type_name(), " has no parameter `", name, "` of its own"));
   const Tensor weight = state.parameters[found].tensor;
   initial_ = weight.detach().clone();
-  if (!is_tied(weight)) weight.requires_grad_(false);  // another layer that has it trains it further
+  // Another layer that has it trains it further.
+  if (!may_be_registered_more_than(1, weight)) weight.requires_grad_(false);
   state.buffers.push_back({name, weight, false, true});
   state.parameters.erase(found);
   state.type.clear();  // it is another class now

@@ -41,13 +41,6 @@ autograd::Leaf* leaf_of(const Tensor& parameter) {
   return dynamic_cast<autograd::Leaf*>(internal::body(parameter).history.get());
 }
 
-/// Whether modules may have registered the parameter more than `times` times. Looking it up in all of them would take
-/// time in proportion to the square of their number.
-bool may_be_registered_more_than(int64_t times, const Tensor& parameter) {
-  const autograd::Leaf* const leaf = leaf_of(parameter);
-  return leaf == nullptr || leaf->registrations() > times;
-}
-
 /// The module below `root` that holds the parameter or buffer `name`, and its name there; null if there is none.
 std::pair<const Module::State*, std::string> holder_of(const Module::State& root, const std::string& name) {
   const Module::State* at = &root;
@@ -61,6 +54,11 @@ std::pair<const Module::State*, std::string> holder_of(const Module::State& root
 }
 
 }  // namespace
+
+bool detail::may_be_registered_more_than(int64_t times, const Tensor& parameter) {
+  const autograd::Leaf* const leaf = leaf_of(parameter);
+  return leaf == nullptr || leaf->registrations() > times;
+}
 
 void detail::throw_wrong_self(const std::type_info& type, const std::type_info& self) {
   const std::string name = class_name(type);
@@ -153,7 +151,7 @@ void Module::link(const std::string& name, State& child, const std::type_info& t
   Bodies shared, seen;  // shared: the leaves of the child that this module may have too
   child.walk([&](const std::string&, State& state) {
     for (const NamedTensor& parameter : state.parameters)
-      if (may_be_registered_more_than(1, parameter.tensor)) shared.insert(&internal::body(parameter.tensor));
+      if (detail::may_be_registered_more_than(1, parameter.tensor)) shared.insert(&internal::body(parameter.tensor));
   });
   if (!shared.empty()) {
     self.walk([&](const std::string&, State& state) {
@@ -170,7 +168,7 @@ void Module::link(const std::string& name, State& child, const std::type_info& t
       [&](const std::string& path, State& below) {
         below.path = path;
         for (NamedTensor& parameter : below.parameters) {
-          const bool is_shared = may_be_registered_more_than(1, parameter.tensor);
+          const bool is_shared = detail::may_be_registered_more_than(1, parameter.tensor);
           if (is_shared && !seen.insert(&internal::body(parameter.tensor)).second) continue;
           parameter.tensor.set_name(full.assign(path).append(parameter.name));
         }
@@ -224,7 +222,7 @@ Tensor Module::register_parameter(const std::string& name, const Tensor& value) 
   const bool has_history = bool(internal::body(value).history);
   Tensor leaf = !has_history ? value.requires_grad_(true) : value.is_leaf() ? value : weft::parameter(value);
   bool tied = false;
-  if (may_be_registered_more_than(0, leaf))
+  if (detail::may_be_registered_more_than(0, leaf))
     for (const Tensor& known : Module(state_).parameters()) tied |= known.is_same(leaf);
   if (!tied) leaf.set_name(self.path + name);
   if (autograd::Leaf* const node = leaf_of(leaf)) node->count_registration();

@@ -96,6 +96,9 @@ namespace detail {
 /// Moves the memory of `converted` into `tensor`, which keeps its identity for optimizers and other handles. The
 /// version counter of the new memory is higher than that of the old memory.
 void take_memory(const Tensor& tensor, const Tensor& converted);
+/// Whether modules may have registered the parameter more than `times` times. Looking it up in all of them would take
+/// time in proportion to the square of their number.
+bool may_be_registered_more_than(int64_t times, const Tensor& parameter);
 }  // namespace detail
 
 }  // namespace weft::nn
