@@ -26,6 +26,50 @@ constexpr const char* kMaster = ".master";
 
 std::string group_key(size_t group, std::string_view name) { return text("group.", group, ".", name); }
 
+/// Compares what a state gives with what the optimizer asks for, key by key.
+class StateCheck {
+ public:
+  explicit StateCheck(const State& given) : given_(given) {}
+
+  void refuse(std::string problem) { problems_.push_back(std::move(problem)); }
+
+  bool has_number(const std::string& key) {
+    const bool found = given_.numbers.contains(key);
+    numbers_ += found ? 1 : 0;
+    if (!found) refuse("missing " + key);
+    return found;
+  }
+
+  /// The number at `key`, which counts steps; 0 if it is missing.
+  int64_t count(const std::string& key) { return has_number(key) ? count_of(key, given_.numbers.at(key)) : 0; }
+
+  void tensor(const std::string& key, const Shape& wanted, bool required) {
+    const auto found = given_.tensors.find(key);
+    if (found == given_.tensors.end()) {
+      if (required) refuse("missing " + key);
+      return;
+    }
+    ++tensors_;
+    const Shape& shape = found->second.shape();
+    if (shape != wanted) refuse(text(key, " has shape ", shape, " instead of ", wanted));
+  }
+
+  /// Throws if there is a problem, or something that nothing has asked for.
+  void end() {
+    if (tensors_ != given_.tensors.size())
+      refuse(text(given_.tensors.size() - tensors_, " tensors of other parameters"));
+    if (numbers_ != given_.numbers.size())
+      refuse(text(given_.numbers.size() - numbers_, " numbers of other parameters or groups"));
+    if (!problems_.empty())
+      throw Error(text("the state does not fit: ", problems_[0], problems_.size() > 1 ? " and more" : ""), problems_);
+  }
+
+ private:
+  const State& given_;
+  std::vector<std::string> problems_;
+  size_t tensors_ = 0, numbers_ = 0;  // that were asked for and are there
+};
+
 }  // namespace
 
 State Optimizer::state_dict() const { return collect(true); }
@@ -92,55 +136,31 @@ const char* Optimizer::conflict_of(size_t group, const State& given) {
 }
 
 void Optimizer::check_state(const State& given) {
-  std::vector<std::string> problems;
-  size_t number = 0, tensors = 0, counted = 0;  // of what is given, those that belong here
-  const auto check_number = [&](const std::string& key) {
-    const bool found = given.numbers.contains(key);
-    counted += found ? 1 : 0;
-    if (!found) problems.push_back("missing " + key);
-    return found;
-  };
-  const auto count_at = [&](const std::string& key) {
-    return check_number(key) ? count_of(key, given.numbers.at(key)) : 0;
-  };
-  const auto check_tensor = [&](const std::string& key, const Shape& wanted, bool required) {
-    const auto found = given.tensors.find(key);
-    if (found == given.tensors.end()) {
-      if (required) problems.push_back("missing " + key);
-      return;
-    }
-    ++tensors;
-    const Shape& shape = found->second.shape();
-    if (shape != wanted) problems.push_back(text(key, " has shape ", shape, " instead of ", wanted));
-  };
-  (void)count_at("steps");
-  if (given.numbers.contains(kSkipped)) (void)count_at(kSkipped);
+  StateCheck check(given);
+  (void)check.count("steps");
+  if (given.numbers.contains(kSkipped)) (void)check.count(kSkipped);
+  size_t number = 0;
   for (size_t i = 0; i < groups_.size(); ++i) {
     bool complete = true;
-    for (const Number& number : numbers(i)) {
-      const std::string key = group_key(i, number.name);
-      if (number.range == Range::option && !given.numbers.contains(key)) continue;
-      if (check_number(key))
-        number.check(given.numbers.at(key));
+    for (const Number& field : numbers(i)) {
+      const std::string key = group_key(i, field.name);
+      if (field.range == Range::option && !given.numbers.contains(key)) continue;
+      if (check.has_number(key))
+        field.check(given.numbers.at(key));
       else
         complete = false;
     }
-    if (const char* why = complete ? conflict_of(i, given) : nullptr) problems.push_back(text("group ", i, ": ", why));
+    if (const char* why = complete ? conflict_of(i, given) : nullptr) check.refuse(text("group ", i, ": ", why));
     for (const Slot& slot : groups_[i]) {
-      const bool mine = is_mine(number++), needed = count_at(slot.key + ".step") > 0 && mine;
-      for (const char* name : number_names_) (void)check_number(slot.key + "." + name);
+      const bool mine = is_mine(number++), needed = check.count(slot.key + ".step") > 0 && mine;
+      for (const char* name : number_names_) (void)check.has_number(slot.key + "." + name);
       for (size_t k = 0; k < state_names_.size(); ++k)
-        check_tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k),
+        check.tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k),
                      needed && needs_state(slot.parameter, k));
-      check_tensor(slot.key + kMaster, slot.parameter.shape(), false);
+      check.tensor(slot.key + kMaster, slot.parameter.shape(), false);
     }
   }
-  if (tensors != given.tensors.size())
-    problems.push_back(text(given.tensors.size() - tensors, " tensors of other parameters"));
-  if (counted != given.numbers.size())
-    problems.push_back(text(given.numbers.size() - counted, " numbers of other parameters or groups"));
-  if (!problems.empty())
-    throw Error(text("the state does not fit: ", problems[0], problems.size() > 1 ? " and more" : ""), problems);
+  check.end();
 }
 
 Optimizer::Slot Optimizer::restored(const Slot& slot, bool mine, bool bf16_states, const State& given) const {

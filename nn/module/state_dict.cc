@@ -72,6 +72,48 @@ bool is_old_count(const std::string& name, const StateDict& given) {
   return given.contains(name.substr(0, name.size() - kCount.size()) + "running_mean");
 }
 
+LoadResult differing_keys(const StateDict& own, const StateDict& given) {
+  LoadResult out;
+  for (const auto& [name, target] : own)
+    if (!given.contains(name) && !is_old_count(name, given)) out.missing.push_back(name);
+  for (const auto& [name, source] : given)
+    if (!own.contains(name)) out.unexpected.push_back(name);
+  return out;
+}
+
+/// Everything that keeps `given` from being loaded into `own`.
+std::vector<std::string> problems_of(const StateDict& own, const StateDict& given, const LoadResult& differing,
+                                     const LoadOptions& options) {
+  std::vector<std::string> out;
+  if (options.strict) {
+    for (const std::string& name : differing.missing) out.push_back("missing " + name);
+    for (const std::string& name : differing.unexpected) out.push_back("unexpected " + name);
+  }
+  for (const auto& [name, target] : own) {
+    const auto found = given.find(name);
+    if (found == given.end()) continue;
+    if (std::string why = misfit(name, target, found->second, options.assign); !why.empty())
+      out.push_back(std::move(why));
+  }
+  return out;
+}
+
+/// What `own` is loaded from. What lies in memory that is about to be written, or cannot be taken, is copied.
+StateDict sources(const StateDict& own, const StateDict& given, bool assign) {
+  std::set<const Storage*> written;
+  for (const auto& [name, target] : own)
+    if (given.contains(name)) written.insert(&internal::storage(target));
+  StateDict out;
+  for (const auto& [name, source] : given) {
+    if (!own.contains(name)) continue;
+    if (assign)
+      out[name] = taken_or_copied(source, written);
+    else
+      out[name] = written.contains(&internal::storage(source)) ? source.clone() : source;
+  }
+  return out;
+}
+
 }  // namespace
 
 void detail::take_memory(const Tensor& tensor, const Tensor& converted) {
@@ -116,49 +158,25 @@ LoadResult Module::load_state_dict(const StateDict& all, const LoadOptions& opti
   const StateDict below = options.prefix.empty() ? StateDict() : keys_below(options.prefix, all);
   const StateDict& given = options.prefix.empty() ? all : below;
   const StateDict own = state_dict();
-  LoadResult result;
-  std::vector<std::string> problems;
-  for (const auto& [name, target] : own)
-    if (!given.contains(name) && !is_old_count(name, given)) result.missing.push_back(name);
-  for (const auto& [name, source] : given)
-    if (!own.contains(name)) result.unexpected.push_back(name);
-  if (options.strict) {
-    for (const std::string& name : result.missing) problems.push_back("missing " + name);
-    for (const std::string& name : result.unexpected) problems.push_back("unexpected " + name);
-  }
-  std::set<const Storage*> written;
-  for (const auto& [name, target] : own) {
-    const auto found = given.find(name);
-    if (found == given.end()) continue;
-    written.insert(&internal::storage(target));
-    if (std::string why = misfit(name, target, found->second, options.assign); !why.empty())
-      problems.push_back(std::move(why));
-  }
-  if (!problems.empty()) {
+  const LoadResult result = differing_keys(own, given);
+  if (const std::vector<std::string> problems = problems_of(own, given, result, options); !problems.empty()) {
     const bool missing = options.strict && !result.missing.empty();
     throw Error(summary_of(problems) + (missing ? advice_on(own, given, options.prefix) : ""), problems);
   }
-  StateDict ready;  // what lies in memory that is about to be written is copied first
-  for (const auto& [name, source] : given) {
-    if (!own.contains(name)) continue;
-    if (options.assign)
-      ready[name] = taken_or_copied(source, written);
-    else
-      ready[name] = written.contains(&internal::storage(source)) ? source.clone() : source;
-  }
-  if (options.assign) {
-    state().walk([&](const std::string& prefix, const State& below) {
-      const auto take = [&](const std::string& name, const Tensor& tensor) {
-        if (const auto found = ready.find(prefix + name); found != ready.end())
-          detail::take_memory(tensor, found->second);
-      };
-      for (const NamedTensor& parameter : below.parameters) take(parameter.name, parameter.tensor);
-      for (const State::Buffer& buffer : below.buffers)
-        if (buffer.saved) take(buffer.name, buffer.tensor);
-    });
-  } else {
+  const StateDict ready = sources(own, given, options.assign);
+  if (!options.assign) {
     for (const auto& [name, source] : ready) Tensor(own.at(name)).copy_(source);
+    return result;
   }
+  state().walk([&](const std::string& prefix, const State& part) {
+    const auto take = [&](const std::string& name, const Tensor& tensor) {
+      if (const auto found = ready.find(prefix + name); found != ready.end())
+        detail::take_memory(tensor, found->second);
+    };
+    for (const NamedTensor& parameter : part.parameters) take(parameter.name, parameter.tensor);
+    for (const State::Buffer& buffer : part.buffers)
+      if (buffer.saved) take(buffer.name, buffer.tensor);
+  });
   return result;
 }
 
