@@ -14,6 +14,7 @@ class Unfold : public Layer<Unfold> {
   explicit Unfold(const FoldOptions& options);
   explicit Unfold(int64_t kernel_size, const FoldOptions& options = {})
       : Unfold(detail::positional(options, &FoldOptions::kernel_size, kernel_size)) {}
+  explicit Unfold(const Size2& sizes) = delete;  // {3, 1} would be the first options: write {.kernel_size = {3, 1}}
   Tensor forward(const Tensor& x) const { return im2col(x, options_); }
   Unfold remake() const { return Unfold(options_); }
 
@@ -27,6 +28,7 @@ class Fold : public Layer<Fold> {
   Fold(const Size2& size, const FoldOptions& options);
   Fold(const Size2& size, int64_t kernel_size, const FoldOptions& options = {})
       : Fold(size, detail::positional(options, &FoldOptions::kernel_size, kernel_size)) {}
+  Fold(const Size2& size, const Size2& sizes) = delete;  // write {.kernel_size = {3, 1}}
   Tensor forward(const Tensor& x) const { return fold(x, size_, options_); }
   Fold remake() const { return Fold(size_, options_); }
 

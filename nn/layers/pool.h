@@ -29,7 +29,7 @@ template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
 };
 
 /// Defines a pooling layer over `Sizes` spatial axes; Name(3, 2) is Name(3, {.stride = 2}) or Name({.kernel_size = 3,
-/// .stride = 2}).
+/// .stride = 2}). Numbers in braces, which would be the first options, do not compile: {.kernel_size = {3, 1}}.
 #define WEFT_POOL_LAYER(Name, function, Sizes)                                                               \
   class Name : public PoolLayer<Name, Sizes> {                                                               \
    public:                                                                                                   \
@@ -37,6 +37,7 @@ template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
     explicit Name(int64_t kernel_size, const PoolOptionsOf<Sizes>& options = {})                             \
         : Name(detail::positional(options, &PoolOptionsOf<Sizes>::kernel_size, kernel_size)) {}              \
     Name(int64_t kernel_size, int64_t stride) : Name(kernel_size, PoolOptionsOf<Sizes>{.stride = stride}) {} \
+    explicit Name(const Sizes&) = delete;                                                                    \
     Tensor forward(const Tensor& x) const { return function(x, options()); }                                 \
     Name remake() const { return Name(options()); }                                                          \
   }
@@ -62,6 +63,7 @@ WEFT_POOL_LAYER(AvgPool3d, avg_pool3d, Size3);
     Name(double p, const PoolOptionsOf<Sizes>& options) : PoolLayer(#Name, options, text("norm_type=", p)), p_(p) {} \
     Name(double p, int64_t kernel_size, const PoolOptionsOf<Sizes>& options = {})                                    \
         : Name(p, detail::positional(options, &PoolOptionsOf<Sizes>::kernel_size, kernel_size)) {}                   \
+    Name(double p, const Sizes&) = delete;                                                                           \
     Tensor forward(const Tensor& x) const { return function(x, p_, options()); }                                     \
     Name remake() const { return Name(p_, options()); }                                                              \
                                                                                                                      \

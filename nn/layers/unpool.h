@@ -13,6 +13,7 @@ namespace weft::nn {
    public:                                                                                         \
     explicit Name(const PoolOptionsOf<Sizes>& options);                                            \
     explicit Name(int64_t kernel_size) : Name(PoolOptionsOf<Sizes>{.kernel_size = kernel_size}) {} \
+    explicit Name(const Sizes&) = delete; /* as in the pooling layers */                           \
     Tensor forward(const Tensor& x, const Tensor& indices, const Shape& size = {}) const {         \
       return function(x, indices, options_, size);                                                 \
     }                                                                                              \

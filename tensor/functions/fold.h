@@ -27,5 +27,7 @@ Tensor im2col(const Tensor& x, std::initializer_list<T> numbers) = delete;  // w
 /// Each pixel is the sum of its values in all windows that contain it. ShapeError if the number of rows or of windows
 /// does not match.
 Tensor fold(const Tensor& columns, const Size2& size, const FoldOptions& options);
+template <std::integral T>
+Tensor fold(const Tensor& columns, const Size2& size, std::initializer_list<T> numbers) = delete;  // as in im2col
 
 }  // namespace weft

@@ -35,6 +35,10 @@ Tensor avg_pool3d(const Tensor& x, const Pool3dOptions& options);
 Tensor lp_pool1d(const Tensor& x, double p, const Pool1dOptions& options);
 Tensor lp_pool2d(const Tensor& x, double p, const Pool2dOptions& options);
 Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options);
+// As below: numbers in braces would be the first options.
+template <std::integral T> Tensor lp_pool1d(const Tensor& x, double p, std::initializer_list<T> numbers) = delete;
+template <std::integral T> Tensor lp_pool2d(const Tensor& x, double p, std::initializer_list<T> numbers) = delete;
+template <std::integral T> Tensor lp_pool3d(const Tensor& x, double p, std::initializer_list<T> numbers) = delete;
 
 /// The same for a window that is as large along every axis: max_pool2d(x, 3, 2). The default stride is the window.
 /// Numbers in braces do not compile, as they would be the first options, not a window: write {.kernel_size = {3, 1}}.

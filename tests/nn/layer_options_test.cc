@@ -8,6 +8,25 @@
 namespace weft::nn {
 namespace {
 
+// ---- what must not compile: numbers in braces would be the first options, not the sizes of a window ----
+
+template <class M, class N>
+concept TakesTwo = requires(N n) {
+  M({n, n});
+};
+template <class M, class N>
+concept TakesThree = requires(N n) {
+  M({n, n, n});
+};
+template <class M, class N>
+concept TakesTwoAfterOne = requires(N n) {
+  M(2, {n, n});
+};
+static_assert(!TakesTwo<MaxPool2d, int> && !TakesTwo<AvgPool2d, int> && !TakesTwo<MaxUnpool2d, int>);
+static_assert(!TakesThree<MaxPool3d, int> && !TakesThree<AvgPool3d, int> && !TakesThree<MaxUnpool3d, int>);
+static_assert(!TakesTwo<Unfold, int> && !TakesTwoAfterOne<Fold, int> && !TakesTwoAfterOne<LPPool2d, int>);
+static_assert(TakesTwo<AdaptiveAvgPool2d, int>);
+
 TEST(LayerOptions, FollowWhatIsGivenByPosition) {
   EXPECT_EQ(
       nn::Conv2d(3, 16, 3, {.stride = 2, .padding = 1, .bias = false}).to_string(),

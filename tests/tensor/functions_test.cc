@@ -25,7 +25,11 @@ concept NumbersAreOptions = requires(const Tensor& x, N n) {
   max_pool2d(x, {n, n});
 }
 || requires(const Tensor& x, N n) { conv2d(x, x, {}, {n, n}); }
-|| requires(const Tensor& x, N n) { im2col(x, {n, n}); };
+|| requires(const Tensor& x, N n) { im2col(x, {n, n}); }
+|| requires(const Tensor& x, N n) { fold(x, {n, n}, {n, n}); }
+|| requires(const Tensor& x, N n) { lp_pool2d(x, 2, {n, n}); }
+|| requires(const Tensor& x, N n) { max_unpool2d(x, x, {n, n}); }
+|| requires(const Tensor& x, N n) { max_unpool3d(x, x, {n, n, n}, {n, n, n}); };
 static_assert(!NumbersAreOptions<int> && !NumbersAreOptions<int64_t>);
 template <class B>
 concept TrainingIsAProbability = requires(const Tensor& x, B training) {
