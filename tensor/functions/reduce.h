@@ -20,7 +20,7 @@ Tensor mean(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// are no elements.
 Tensor max(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor min(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// The variance sum((x - mean)^2) / (n - correction), or its square root. If n = correction it is infinite, or NaN if
+/// The variance sum((x - mean)^2) / (n - correction), or its square root. If n <= correction it is infinite, or NaN if
 /// all values are equal. Each block of elements is shifted by a value near its mean, and blocks are merged by Chan's
 /// formula, so that a large mean does not cause cancellation. DtypeError unless floating, also for norm().
 /// A bool is not accepted as a correction: `var(x, 0, true)` does not compile.
