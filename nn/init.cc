@@ -104,21 +104,25 @@ void constant(Tensor tensor, double value) {
 }
 
 void xavier_uniform(Tensor tensor, double gain, Generator& generator) {
+  ErrorFrame frame("xavier_uniform", tensor);
   const double bound = gain * std::sqrt(6.0 / divisor(fan(tensor, Fan::in) + fan(tensor, Fan::out)));
   uniform(tensor, -bound, bound, generator);
 }
 
 void xavier_normal(Tensor tensor, double gain, Generator& generator) {
+  ErrorFrame frame("xavier_normal", tensor);
   normal(tensor, 0, gain * std::sqrt(2.0 / divisor(fan(tensor, Fan::in) + fan(tensor, Fan::out))), generator);
 }
 
 void kaiming_uniform(Tensor tensor, const KaimingOptions& options, Generator& generator) {
+  ErrorFrame frame("kaiming_uniform", tensor);
   const double inputs = divisor(fan(tensor, options.fan));
   const double bound = gain(options.nonlinearity, options.slope) * std::sqrt(3.0 / inputs);
   uniform(tensor, -bound, bound, generator);
 }
 
 void kaiming_normal(Tensor tensor, const KaimingOptions& options, Generator& generator) {
+  ErrorFrame frame("kaiming_normal", tensor);
   const double inputs = divisor(fan(tensor, options.fan));
   normal(tensor, 0, gain(options.nonlinearity, options.slope) / std::sqrt(inputs), generator);
 }

@@ -88,7 +88,7 @@ Turns::Scope::~Scope() { turns_.lock().mutex.unlock(); }
 
 SpectralVectors::SpectralVectors(const Tensor& weight, int64_t axis, double eps)
     : axis_(checked_axis(axis, weight.rank())), eps_(eps) {
-  if (!(eps >= 0)) throw Error(text("spectral_norm: eps must be 0 or more, not ", eps));
+  if (!(eps >= 0)) throw Error(text("eps must be 0 or more, not ", eps));
   if (weight.rank() < 2) return;
   NoGrad guard;
   const Tensor w = matrix(weight);

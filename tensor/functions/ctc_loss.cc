@@ -35,6 +35,7 @@ int64_t longest_of(const Tensor& lengths, int64_t targets) {
 /// Targets one after the other as (N, S), padded with zeros.
 Tensor padded(const Tensor& targets, const Tensor& lengths) {
   if (!is_integer(targets.dtype()) || !is_integer(lengths.dtype())) return targets;  // the op refuses them
+  if (lengths.rank() != 1) throw ShapeError(text("lengths must be (N), not shape ", lengths.shape()));
   const int64_t rows = lengths.numel(), longest = longest_of(lengths, targets.numel());
   if (targets.numel() == 0) return zeros({rows, 0}, targets.dtype(), targets.device());
   const Tensor counts = unsqueeze(cast(lengths, i64), 1);
@@ -50,6 +51,9 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
                 const Tensor& target_lengths, const CtcOptions& options) {
   ErrorFrame frame("ctc_loss", log_probs, targets, input_lengths, target_lengths);
   if (log_probs.rank() == 2) {
+    if (targets.rank() != 1 || input_lengths.numel() != 1 || target_lengths.numel() != 1)
+      throw ShapeError(text("log_probs (T, C) need targets (S) and 0-d lengths, not ", targets.shape(), ", ",
+                            input_lengths.shape(), " and ", target_lengths.shape()));
     const Tensor loss = ctc_loss(unsqueeze(log_probs, 1), unsqueeze(targets, 0), reshape(input_lengths, {1}),
                                  reshape(target_lengths, {1}), options);
     return options.reduction == Reduction::none ? squeeze(loss, 0) : loss;

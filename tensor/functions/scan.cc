@@ -83,8 +83,11 @@ Tensor diff(const Tensor& x, const DiffOptions& options) {
   if (n < 0) throw Error(text("n must be 0 or more, not ", n));
   if (n == 0) return clone(x);
   std::vector<Tensor> parts;
-  for (const Tensor* part : {&prepend, &x, &append})
+  for (const Tensor* part : {&prepend, &x, &append}) {
+    if (part->defined() && part->rank() != x.rank())
+      throw ShapeError(text("prepend and append must have the ", x.rank(), " axes of x, not shape ", part->shape()));
     if (part->defined()) parts.push_back(*part);
+  }
   Tensor out = parts.size() > 1 ? cat(parts, a) : x;
   for (int64_t i = 0; i < n && out.size(a) > 0; ++i) {
     const Tensor next = slice(out, a, 1), before = slice(out, a, 0, -1);

@@ -8,6 +8,7 @@
 #include "nn/nn.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
@@ -39,6 +40,10 @@ TEST_F(Init, Fans) {
   EXPECT_EQ(init::fan(weight, init::Fan::in), 180);
   EXPECT_EQ(init::fan(weight, init::Fan::out), 480);
   EXPECT_THROW(init::fan(zeros({3}), init::Fan::in), ShapeError);
+  EXPECT_EQ(error_of([] { init::xavier_normal(zeros({3})); }),
+            "xavier_normal([3] f32): a fan needs a weight with two or more axes");
+  EXPECT_EQ(error_of([] { init::kaiming_uniform(zeros({3})); }),
+            "kaiming_uniform([3] f32): a fan needs a weight with two or more axes");
   for (const Shape& shape : {Shape{3, 0}, Shape{0, 3}, Shape{0, 0}}) {  // a fan of 0 is no reason to refuse them
     const Tensor none = zeros(shape);
     EXPECT_NO_THROW(init::kaiming_uniform(none));

@@ -169,6 +169,8 @@ TEST(Parametrize, SaysWhatDoesNotFit) {
             "spectral_norm(): n_power_iterations must be 1 or more, not 0");
   EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.axis = -3}); }),
             "spectral_norm(): axis -3 is out of range for 2 axes");
+  EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.eps = -1}); }),
+            "spectral_norm(): eps must be 0 or more, not -1");
   static_assert(!Parametrizable<BatchNorm2d> && Parametrizable<LayerNorm>);
 }
 

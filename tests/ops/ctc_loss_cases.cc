@@ -173,6 +173,12 @@ void add_errors(Cases& cases) {
   const std::string same = "ctc_loss([3, 2, 3] f32, [2, 2] i64, [2] i64, [2] i64): ";
   cases.error<ShapeError>("ctc_loss axes", call({3}, targets, two, two),
                           "ctc_loss([3] f32, [2, 2] i64, [2] i64, [2] i64): log_probs must be (T, N, C), not [3]");
+  cases.error<ShapeError>(
+      "ctc_loss of a batch without N", call({3, 3}, targets, two, two),
+      "ctc_loss([3, 3] f32, [2, 2] i64, [2] i64, [2] i64): log_probs (T, C) need targets (S) and 0-d "
+      "lengths, not [2, 2], [2] and [2]");
+  cases.error<ShapeError>("ctc_loss of a row with one length", call({3, 1, 3}, tensor({1, 2}), tensor({3}), tensor(2)),
+                          "ctc_loss([3, 1, 3] f32, [2] i64, [1] i64, [] i64): lengths must be (N), not shape []");
   cases.error<ShapeError>("ctc_loss targets", call({3, 4, 3}, targets, two, two),
                           "ctc_loss([3, 4, 3] f32, [2, 2] i64, [2] i64, [2] i64): targets must be (4, S), not [2, 2]");
   cases.error<DtypeError>(

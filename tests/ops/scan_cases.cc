@@ -237,6 +237,9 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "diff of a scalar", [] { diff(ones({})); }, "diff([] f32): a tensor without axes has no neighbors");
   cases.error<ShapeError>(
+      "diff after a row", [=] { diff(x, {.prepend = ones({3})}); },
+      "diff([2, 3] f32): prepend and append must have the 2 axes of x, not shape [3]");
+  cases.error<ShapeError>(
       "trapezoid of a scalar", [] { trapezoid(ones({})); },
       "trapezoid([] f32): a tensor without axes has no neighbors");
   cases.error<ShapeError>(
