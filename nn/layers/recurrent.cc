@@ -137,10 +137,13 @@ RecurrentLayer::RecurrentLayer(const char* name, Recurrence kind, const Recurren
 }
 
 void RecurrentLayer::check(const Tensor& x, const LSTMState& state) const {
-  if (x.size(2) != options_.input_size)
-    throw ShapeError(text("x has ", x.size(2), " features, this layer takes ", options_.input_size));
+  if (x.rank() != 2 && x.rank() != 3)
+    throw ShapeError(text("x must be (N, L, ", options_.input_size, ") or without N"));
+  if (x.size(-1) != options_.input_size)
+    throw ShapeError(text("x has ", x.size(-1), " features, this layer takes ", options_.input_size));
   const auto check_state = [&](const Tensor& given, int64_t size) {
-    const Shape expected = {static_cast<int64_t>(all_.size()), x.size(0), size};
+    const auto layers = static_cast<int64_t>(all_.size());
+    const Shape expected = x.rank() == 3 ? Shape{layers, x.size(0), size} : Shape{layers, size};
     if (given.defined() && given.shape() != expected)
       throw ShapeError(text("the first states must be ", expected, ", not ", given.shape()));
   };
@@ -149,7 +152,6 @@ void RecurrentLayer::check(const Tensor& x, const LSTMState& state) const {
 }
 
 LSTMOutput RecurrentLayer::run_batch(Tensor x, const LSTMState& state, const Tensor& lengths) const {
-  check(x, state);
   if (options_.proj_size > 0) check_lengths(lengths, x);
   x = without_padding(x, lengths);
   std::vector<Tensor> h, c;
@@ -180,8 +182,8 @@ LSTMOutput RecurrentLayer::run_batch(Tensor x, const LSTMState& state, const Ten
 
 LSTMOutput RecurrentLayer::run(const Tensor& x, const LSTMState& state, const Tensor& lengths) const {
   ErrorFrame frame(name_, x);
+  check(x, state);
   if (x.rank() == 3) return run_batch(x, state, lengths);
-  if (x.rank() != 2) throw ShapeError(text("x must be (N, L, ", options_.input_size, ") or without N"));
   const LSTMOutput out = run_batch(unsqueeze(x, 0), with_batch(state, 1), lengths);
   return {squeeze(out.output, 0), squeeze(out.h, 1), out.c.defined() ? squeeze(out.c, 1) : out.c};
 }

@@ -222,6 +222,10 @@ TEST(Recurrent, DropsBetweenLayersInTrainingOnlyAndRefusesWhatDoesNotFit) {
             }),
             "LSTM([2, 5, 3] f32): the first states must be [2, 2, 4], not [1, 2, 4]");
   EXPECT_EQ(error_of([&] {
+              lstm(x[0], {zeros({1, 4}), {}});
+            }),
+            "LSTM([5, 3] f32): the first states must be [2, 4], not [1, 4]");
+  EXPECT_EQ(error_of([&] {
               lstm(x, {}, tensor({6, 1}));
             }),
             "LSTM([2, 5, 3] f32): length 6 is out of range for 5 steps");
