@@ -136,10 +136,11 @@ class Node : public Provenance {
   std::unique_ptr<std::map<int, Hook>> hooks_;   // by number: in the order in which they were added
 };
 
-/// Whether `x` may be overwritten: it is the only handle of its memory, and the memory is not borrowed (Tensor::wrap).
+/// Whether `x` may be overwritten: it is the only handle of its memory, the memory is not borrowed (Tensor::wrap), and
+/// writes in place take x (they refuse a copy in place of a padded view).
 inline bool holds_alone(const Tensor& x) {
   const Storage& storage = internal::storage(x);
-  return internal::is_sole_handle(x) && storage.unique() && !storage.is_borrowed();
+  return internal::is_sole_handle(x) && storage.unique() && !storage.is_borrowed() && !internal::body(x).copies_padded;
 }
 /// The node of a tensor; null if it has no history.
 inline Node* node_of(const Tensor& x) { return static_cast<Node*>(internal::body(x).history.get()); }
