@@ -77,7 +77,9 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
 
 void OpNode::save_input(size_t index, const Tensor& x) {
   SavedInput& saved = saved_inputs_[index];
-  if (current_saver() == nullptr) saved.recomputation = Recomputation::of(edges_[index]);
+  // What code outside may have written into x would not be computed again.
+  if (current_saver() == nullptr && !internal::storage(x).may_change_unseen())
+    saved.recomputation = Recomputation::of(edges_[index]);
   if (saved.recomputation.empty()) {
     saved.keep(x);
   } else {

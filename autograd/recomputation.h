@@ -5,7 +5,8 @@
 // (or a view of it) of an op that is marked with recomputed_inputs (rule.h) and whose own inputs are saved as memory.
 // The same holds for a product with a parameter that Autocast has cast: the parameter exists anyway, so its 16-bit copy
 // need not be saved. The recomputed output has the same bits, as the same kernel runs on the same input. A write to
-// that input before backward is detected as usual.
+// that input before backward is detected as usual. An output whose address was given out (data<T>()) is saved, as code
+// outside may have written into it.
 #pragma once
 
 #include <utility>

@@ -8,7 +8,6 @@
 #include "optim/half_precision.h"
 
 #include "optim/optimizer.h"
-#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -97,7 +96,7 @@ void Optimizer::take_master(Slot& slot) const {
     return;
   }
   if (slot.master.device() != parameter.device()) slot.master = slot.master.to(parameter.device());
-  const bool seen = !dispatch::may_change_unseen(parameter);  // data<T>() gave out its address
+  const bool seen = !internal::storage(parameter).may_change_unseen();  // data<T>() gave out its address
   if (seen && slot.written == internal::storage(parameter).version()) return;
   const Tensor agrees = eq(cast(slot.master, parameter.dtype()), parameter);
   slot.master.copy_(where(agrees, slot.master, cast(parameter, f32)));  // masters() gave out its memory

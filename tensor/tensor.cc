@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/view_history.h"
@@ -74,7 +73,7 @@ void* Tensor::checked_data(DType wanted) const {
         text("the memory is on ", name_of(device()), ", where the host cannot read it; use to(Device::cpu())"));
   if (!is_contiguous())
     throw ShapeError(text("the memory is not row-major (strides ", layout().strides(), "); use contiguous() first"));
-  dispatch::note_handed_out(internal::raw(*this));
+  internal::storage(*this).hand_out();
   return internal::first_byte(*this);
 }
 

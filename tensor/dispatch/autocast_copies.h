@@ -24,9 +24,4 @@ inline constexpr int64_t kManyRows = 32;
 void open_autocast_scope();
 void close_autocast_scope();
 
-/// Whether x's memory may change without a change of its version, because code outside of weft has its address.
-bool may_change_unseen(const Tensor& x);
-/// Marks memory whose address was given out: from now on it may be written without raising the version.
-void note_handed_out(const void* memory) noexcept;
-
 }  // namespace weft::dispatch

@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "tensor/dispatch/apply.h"
-#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/conv.h"
@@ -65,7 +64,7 @@ PrepackedConvWeight::PrepackedConvWeight() : state_(IntrusivePtr<SharedObject>::
 
 PrepackedConvWeight::Packed PrepackedConvWeight::get(const Tensor& weight, const Shape& x,
                                                      const Conv2dOptions& options) const {
-  if (!weight.device().is_cpu() || dispatch::may_change_unseen(weight)) return {};
+  if (!weight.device().is_cpu() || internal::storage(weight).may_change_unseen()) return {};
   const auto op = op::ConvPrepack::for_images(options, x, operand(weight));
   if (op.elements == 0) return {};
   State& s = static_cast<State&>(*state_);

@@ -24,6 +24,12 @@ class Storage final : public RefCounted {
   Device device() const noexcept { return device_; }
   /// Whether the memory is a user's (wrap).
   bool is_borrowed() const noexcept { return borrowed_; }
+  /// Notes that a user has the address (data<T>()).
+  void hand_out() noexcept {
+    if (!may_change_unseen()) __atomic_store_n(&handed_out_, true, __ATOMIC_RELAXED);
+  }
+  /// Whether the memory may be written without a new version, as code outside of weft has its address.
+  bool may_change_unseen() const noexcept { return borrowed_ || __atomic_load_n(&handed_out_, __ATOMIC_RELAXED); }
 
   /// Counts writes in place.
   uint64_t version() const noexcept { return version_; }
@@ -46,6 +52,7 @@ class Storage final : public RefCounted {
   // The small members sit in what the reference count leaves of its 8 bytes: a header of one cache line.
   Device device_;
   bool borrowed_ = false;
+  bool handed_out_ = false;  // threads that read one tensor may set it at the same time
   void* data_ = nullptr;
   size_t bytes_ = 0;
   uint64_t version_ = 0;

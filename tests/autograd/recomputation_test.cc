@@ -45,6 +45,13 @@ TEST_F(Recomputation, AProductKeepsNoOutputOfGelu) {
   EXPECT_EQ(node(matmul(gelu(x.detach()), w)).saved_bytes(), activation) << "gelu's input is not kept";
 }
 
+TEST_F(Recomputation, WhatWasWrittenByAddressIsKept) {
+  const Tensor x = leaf({3, 4}), w = leaf({4, 2}), y = gelu(x);
+  double* const values = y.data<double>();
+  for (int i = 0; i < 12; ++i) values[i] = 1;
+  expect_same(grad(matmul(y, w).sum(), w), full({4, 2}, 3, f64));
+}
+
 TEST_F(Recomputation, AProductKeepsNoCopyOfAParameterIn16Bits) {
   const Tensor x = parameter(randn({8, 10}, f16)), w = parameter(randn({10, 5}));
   const Autocast scope(f16);
