@@ -75,7 +75,10 @@ int Leaf::add_accumulated_hook(AccumulatedHook hook) {
 Tensor Leaf::owned(Tensor gradient) const {
   if (buffer_.defined() && !internal::modes().recording) {
     const bool there = gradient.shares_storage(buffer_) && gradient.layout() == buffer_.layout();
-    if (!there) dispatch::copy_into(gradient, buffer_);
+    if (!there) {
+      dispatch::copy_into(gradient, buffer_);
+      dispatch::note_write(internal::body(buffer_), "backward");
+    }
     return buffer_;
   }
   const bool alone = holds_alone(gradient) && (internal::modes().recording || !internal::body(gradient).history) &&

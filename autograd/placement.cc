@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tensor/core/view_overlap.h"
-#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/in_place.h"
 #include "tensor/functions/fill.h"
 
 namespace weft::autograd {
@@ -16,7 +16,10 @@ std::vector<Placement::Whole>::iterator Placement::find(const Edge& edge) {
 
 void Placement::add_leaf(size_t input, size_t inputs, const Edge& leaf, const Tensor& buffer) {
   into_.resize(inputs);
-  if (find(leaf) == wholes_.end()) wholes_.push_back({leaf, buffer.device(), {{input, buffer.layout()}}, buffer});
+  if (find(leaf) != wholes_.end()) return;
+  wholes_.push_back({leaf, buffer.device(), {{input, buffer.layout()}}, buffer});
+  // Now: the rule may be about to read an earlier gradient that is there.
+  dispatch::note_write(internal::body(buffer), "backward");
 }
 
 void Placement::add(size_t input, size_t inputs, const Part& part, Device device) {

@@ -5,6 +5,7 @@
 #include "autograd/gradient_buffer.h"
 #include "tensor/dispatch/observer.h"
 #include "tests/autograd/checks.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
@@ -211,6 +212,22 @@ TEST_F(Placement, ABackwardWithinBackwardLeavesWhatWaitsInABuffer) {
   EXPECT_TRUE(allclose(w.leaf.grad(), plain.grad(), 1e-12, 1e-12));
   EXPECT_TRUE(w.leaf.grad().is_same(w.buffer));
   w.expect_frame();
+}
+
+// The next gradient is written over the one that was saved.
+TEST_F(Placement, AnEarlierGradientInABufferCannotBeReadByBackwardAfterwards) {
+  Buffered w(randn({4, 4}, f64));
+  const Tensor x = randn({3, 4}, f64), factor = parameter(ones({4, 4}, f64));
+  const auto placed = [&] { return linear(x, w.leaf).sum(); };
+  const auto copied = [&] { return (w.leaf * 2.0).sum(); };
+  for (const bool next_is_placed : {true, false}) {
+    placed().backward();
+    const Tensor product = factor * w.leaf.grad();
+    w.leaf.zero_grad();
+    const Tensor sum = product.sum() + (next_is_placed ? placed() : copied());
+    EXPECT_SAYS(error_of<GradientError>([&] { sum.backward(); }), "but `backward` has written to it since");
+    w.leaf.zero_grad();
+  }
 }
 
 TEST_F(Placement, SecondOrderIsUnchanged) {
