@@ -11,7 +11,8 @@
 // forward takes tensors and other arguments in any order and returns a Tensor, or a std::vector<Tensor> for several
 // results, of which some may be undefined. It runs under NoGrad. backward gets one gradient per result (undefined:
 // zero), as up to three arguments or as a std::vector<Tensor>, and returns one per tensor argument (undefined: zero), a
-// Tensor or a std::vector<Tensor>. If backward is written with public ops, it can be differentiated again.
+// Tensor or a std::vector<Tensor>. If backward is written with public ops, it can be differentiated again. It must not
+// write to the gradients, which may be those of other tensors too.
 //
 // Tensors may also be passed in a std::vector, std::optional, std::tuple or another range. Each tensor in it counts as
 // one argument, in order, and so does an empty std::optional<Tensor>. An argument of a type that cannot be searched for

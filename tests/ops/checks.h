@@ -31,6 +31,9 @@ void check_vmap(const OpCase& op);
 void check_jvp(const OpCase& op);
 /// First and second order gradients are the same if what was saved for them comes back in another memory order.
 void check_saved(const OpCase& op);
+/// Gradients have the same bits where the engine alone holds the incoming ones, which rules may then write over (a seed
+/// is held by its user), and results stay as they are.
+void check_overwriting(const OpCase& op);
 /// With one input undefined, the call runs (the input is optional) or throws an Error.
 void check_undefined(const OpCase& op);
 /// The error is of its kind and says exactly this.

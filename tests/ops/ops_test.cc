@@ -37,6 +37,7 @@ TEST_P(Case, RunsOnAnotherDevice) { check_device(*GetParam()); }
 TEST_P(Case, RunsUnderVmap) { check_vmap(*GetParam()); }
 TEST_P(GradientCase, HasTrueTangents) { check_jvp(*GetParam()); }
 TEST_P(GradientCase, TakesSavedValuesInAnyMemoryOrder) { check_saved(*GetParam()); }
+TEST_P(GradientCase, WritesOverNothingThatIsSeen) { check_overwriting(*GetParam()); }
 TEST_P(Case, SurvivesAnUndefinedInput) { check_undefined(*GetParam()); }
 TEST_P(ViewCase, SharesMemory) { check_view(*GetParam()); }
 

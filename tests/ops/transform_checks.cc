@@ -1,4 +1,5 @@
-// The checks of function transforms and of hooks: every case under vmap and jvp, and with saved tensors replaced.
+// The checks of function transforms and of memory: every case under vmap and jvp, with saved tensors replaced, and with
+// gradients that rules may write over.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -280,6 +281,33 @@ void check_saved(const OpCase& op) {
                                              [](const std::any& kept) { return std::any_cast<Tensor>(kept); });
       const Run found = gradients_of_both_orders(op, drawn(op, sample, dtype, 0), subset);
       expect_close(found, expected, tolerance_of(dtype, 4 * op.tolerance), "with what was saved in another order");
+      if (::testing::Test::HasFailure()) return;
+    }
+}
+
+namespace {
+/// run() with gradients that only the engine holds when they reach the op; the results as they are afterwards.
+Run run_unheld(const OpCase& op, const Inputs& inputs, Subset subset) {
+  const Inputs leaves = with_leaves(inputs, subset);
+  const Outputs outputs = op.call(leaves);
+  Outputs passed;
+  for (const Tensor& y : outputs) passed.push_back(y.requires_grad() ? y * 1.0 : y);
+  Run out;
+  for (const Tensor& gradient : gradients_of(passed, leaves, subset)) out.gradients.push_back(array_of(gradient));
+  for (const Tensor& y : outputs) out.outputs.push_back(array_of(y));
+  return out;
+}
+}  // namespace
+
+void check_overwriting(const OpCase& op) {
+  for (size_t sample = 0; sample < op.samples.size(); ++sample)
+    for (DType dtype : {f32, f64, bf16}) {
+      SCOPED_TRACE(where(sample, dtype));
+      if (!accepts(op, dtype) || !is_differentiable(op, op.samples[sample])) continue;
+      const Subset subset = all_differentiable(op.samples[sample]);
+      const Inputs inputs = drawn(op, sample, dtype, 0);
+      expect_close(run_unheld(op, inputs, subset), run(op, inputs, subset), {0, 0},
+                   "with gradients that nothing holds");
       if (::testing::Test::HasFailure()) return;
     }
 }
