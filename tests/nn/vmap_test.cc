@@ -6,8 +6,10 @@
 
 #include "autograd/autograd.h"
 #include "nn/nn.h"
+#include "tensor/autocast.h"
 #include "tensor/core/random.h"
 #include "tensor/functions/advanced_index.h"
+#include "tensor/functions/attention.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
@@ -21,6 +23,7 @@
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/tile.h"
 #include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
 #include "tests/error_of.h"
 
 namespace weft {
@@ -132,6 +135,44 @@ TEST(RandomUnderVmap, EachSampleHasNumbersOfItsOwn) {
   const Tensor drawn = vmap([](const Tensor& w) { return multinomial(w, 50, true); })(weights);
   const Tensor chosen = vmap([](const Tensor& w) { return multinomial(w, 50); })(weights);
   for (const Tensor& x : {events, drawn, chosen}) EXPECT_FALSE(equal(x[0], x[1]));
+}
+
+TEST(RandomUnderVmap, AlsoWhereTheFirstArgumentIsTheSameForAll) {
+  manual_seed(5);
+  const Tensor queries = randn({4, 8}), keys = ones({2, 1, 1}) * randn({9, 8}), deviations = ones({2, 50});
+  const auto attend = [&](const Tensor& k) { return scaled_dot_product_attention(queries, k, k, {.dropout_p = 0.5}); };
+  const auto around = [](const Tensor& std) { return normal(zeros({50}), std); };
+  for (const Tensor& x : {vmap(attend)(keys), vmap(around)(deviations)}) EXPECT_FALSE(equal(x[0], x[1]));
+  const Tensor nested = vmap([&](const Tensor& q) {
+    return vmap([&](const Tensor& k) { return scaled_dot_product_attention(q, k, k, {.dropout_p = 0.5}); })(keys);
+  })(stack({queries, queries}));
+  EXPECT_FALSE(equal(nested[0][0], nested[0][1]) || equal(nested[0][0], nested[1][0]));
+}
+
+// From 32 rows on, a linear layer's weight has no 16-bit copy.
+TEST(LayersUnderVmap, LinearLayersHaveTheDtypeOfAutocast) {
+  manual_seed(6);
+  const nn::Linear layer(8, 4);
+  for (const int64_t rows : {3, 40}) {
+    const Tensor x = randn({3, rows, 8});
+    const auto run = [&](const Tensor& sample) {
+      const Autocast autocast(f16);
+      return layer(sample);
+    };
+    const Tensor loop = stack({run(x[0]), run(x[1]), run(x[2])});
+    const Tensor all = vmap(run)(x), nested = vmap(vmap(run))(x.unsqueeze(0));
+    EXPECT_EQ(loop.dtype(), f16);
+    for (const Tensor& y : {all, nested[0]}) {
+      EXPECT_EQ(y.dtype(), f16);
+      EXPECT_TRUE(allclose(y.to(f32), loop.to(f32), 1e-3, 1e-3));
+    }
+    layer.weight().zero_grad();
+    all.to(f32).sum().backward();
+    const Tensor gradient = layer.weight().grad().clone();
+    layer.weight().zero_grad();
+    loop.to(f32).sum().backward();
+    EXPECT_TRUE(allclose(gradient, layer.weight().grad(), 1e-3, 1e-3));
+  }
 }
 
 /// The gradients of stacked weights, taken outside of vmap, and of samples' indices are those of a loop.
