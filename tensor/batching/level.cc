@@ -173,16 +173,20 @@ std::vector<Tensor> apply_erased(const OpInfo& info, const void* op, std::span<c
 
 }  // namespace batching
 
-bool dispatch::lift_to_samples(std::span<Tensor> inputs) {
-  Device deepest;
-  bool found = false;
+Device dispatch::deepest_device(std::span<const Tensor> inputs) {
+  const Tensor* out = nullptr;
+  const auto depth = [](const Tensor& x) { return x.device().kind == DeviceKind::vmap ? x.device().index : -1; };
   for (const Tensor& x : inputs)
-    if (x.defined() && x.device().kind == DeviceKind::vmap && (!found || x.device().index > deepest.index))
-      deepest = x.device(), found = true;
-  if (found)
-    for (Tensor& x : inputs)
-      if (x.defined() && x.device() != deepest) x = lifted(x, deepest);
-  return found;
+    if (x.defined() && (out == nullptr || depth(x) > depth(*out))) out = &x;
+  return out != nullptr ? out->device() : Device();
+}
+
+bool dispatch::lift_to_samples(std::span<Tensor> inputs) {
+  const Device deepest = deepest_device(inputs);
+  if (deepest.kind != DeviceKind::vmap) return false;
+  for (Tensor& x : inputs)
+    if (x.defined() && x.device() != deepest) x = lifted(x, deepest);
+  return true;
 }
 
 Tensor dispatch::lifted(const Tensor& x, Device device) {

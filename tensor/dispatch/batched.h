@@ -11,6 +11,9 @@
 
 namespace weft::dispatch {
 
+/// Where an op of these inputs runs: on the device of the innermost vmap of which some are samples, else on that of the
+/// first one.
+Device deepest_device(std::span<const Tensor> inputs);
 /// If some inputs are samples, converts the others to samples that are the same throughout the batch. Returns whether
 /// any input was a sample.
 bool lift_to_samples(std::span<Tensor> inputs);

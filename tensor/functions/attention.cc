@@ -1,10 +1,12 @@
 #include "tensor/functions/attention.h"
 
+#include <array>
 #include <cmath>
 
 #include "tensor/adjoints/attention.h"
 #include "tensor/adjoints/dropout.h"
 #include "tensor/dispatch/apply_into.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/attention.h"
 
@@ -20,14 +22,18 @@ Tensor broadcast_where_needed(const Tensor& x, const Shape& shape) {
 }
 
 /// `rows` of `columns` probabilities: what the dropout draws.
-op::AttentionSetting setting_of(const AttentionOptions& options, Device device, int64_t depth, int64_t rows,
-                                int64_t columns) {
+op::AttentionSetting setting_of(const AttentionOptions& options, const Tensor& q, const Tensor& k, const Tensor& v,
+                                int64_t rows, int64_t columns) {
   const double p = options.dropout_p;
+  const int64_t depth = q.size(-1);
   check_probability("dropout_p =", p);
   const double scale = options.scale ? *options.scale : depth == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(depth));
   op::AttentionSetting setting{options.causal, scale, p, {}};
   Generator& generator = options.generator != nullptr ? *options.generator : default_generator();
-  if (p != 0) setting.key = internal::dropout_key(device, checked_multiply(rows, (columns + 3) / 4 * 4), generator);
+  if (p != 0) {
+    const Device device = dispatch::deepest_device(std::array{q, k, v, options.mask});
+    setting.key = internal::dropout_key(device, checked_multiply(rows, (columns + 3) / 4 * 4), generator);
+  }
   return setting;
 }
 
@@ -58,7 +64,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   const int64_t rows = q.size(-2), columns = k.size(-2);
   if (v.size(-2) != columns) throw ShapeError(text("k and v differ in length: ", columns, " and ", v.size(-2)));
   const Tensor mask = internal::attention_mask(options, with(batch, rows, columns));
-  const op::Attention op{setting_of(options, q.device(), q.size(-1), checked_numel(with(batch, rows, 1)), columns)};
+  const op::Attention op{setting_of(options, q, k, v, checked_numel(with(batch, rows, 1)), columns)};
   return dispatch::apply(op, broadcast_where_needed(q, with(batch, rows, q.size(-1))),
                          broadcast_where_needed(k, with(batch, columns, k.size(-1))),
                          broadcast_where_needed(v, with(batch, columns, v.size(-1))), mask)[0];

@@ -135,7 +135,8 @@ Tensor normal(const Tensor& mean, const Tensor& std, Generator& generator) {
   ErrorFrame frame("normal", mean, std);
   check_deviations(std);
   const Shape shape = broadcast_shapes(mean.shape(), std.shape());
-  return randn(shape, generator, dispatch::promoted(std::array{mean, std}), mean.device()) * std + mean;
+  const std::array inputs = {mean, std};
+  return randn(shape, generator, dispatch::promoted(inputs), dispatch::deepest_device(inputs)) * std + mean;
 }
 
 Tensor normal(const Tensor& mean, double std, Generator& generator) {
