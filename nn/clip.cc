@@ -23,7 +23,8 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, co
   for (const Tensor& parameter : parameters) {
     Tensor gradient = parameter.grad();
     if (!gradient.defined()) continue;
-    norms.push_back(exact_norm(gradient, options.norm).reshape({1}).to(f64));
+    const Tensor own = exact_norm(gradient, options.norm).reshape({1}).to(f64);
+    norms.push_back(norms.empty() ? own : own.to(norms[0].device()));  // parts of a model may be on several devices
     gradients.push_back(std::move(gradient));
   }
   if (gradients.empty()) return 0;

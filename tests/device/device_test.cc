@@ -104,6 +104,15 @@ TEST_F(OnDevice, GradientsAreGivenWhereTheirTensorsAre) {
   EXPECT_FALSE(there.grad().defined());
 }
 
+TEST_F(OnDevice, GradientsOnSeveralDevicesAreClippedTogether) {
+  const Tensor here = parameter(ones({2})), there = parameter(ones({2}).to(device));
+  here.set_grad(tensor({3.0, 0.0}));
+  there.set_grad(tensor({0.0, 4.0}).to(device));
+  EXPECT_EQ(nn::clip_grad_norm({here, there}, 1.0), 5.0);
+  EXPECT_NEAR(here.grad()[0].item<double>(), 0.6, 1e-5);
+  EXPECT_NEAR(there.grad()[1].item<double>(), 0.8, 1e-5);
+}
+
 TEST_F(OnDevice, DerivativesAreThereAndCanBeChecked) {
   const Tensor x = randn({3, 4}, f64).to(device);
   const auto nothing = [](const Tensor& t) { return t.slice(0, 0, 0); };
