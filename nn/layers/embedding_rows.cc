@@ -1,6 +1,7 @@
 #include "nn/layers/embedding_rows.h"
 
 #include "autograd/grad_mode.h"
+#include "autograd/run_again.h"
 #include "tensor/adjoints/index.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
@@ -36,12 +37,15 @@ void list_rows(OptionList& list, std::optional<int64_t> padding_idx, const RowOp
 
 void shorten_rows(const Tensor& indices, const Tensor& weight, const RowOptions& options) {
   if (!options.max_norm || indices.numel() == 0 || !is_integer(indices.dtype())) return;
-  NoGrad guard;
-  const Tensor rows = unique(indices).values;
-  const Tensor values = index_select(weight.detach(), 0, rows);
-  const Tensor norms = norm(values, options.norm_type, 1, keepdim), longest = full_like(norms, *options.max_norm);
-  const Tensor factors = where(norms > longest, longest / (norms + 1e-7), ones_like(norms));
-  weight.detach().index_copy_(0, rows, values * factors);
+  autograd::once([&]() -> std::vector<Tensor> {
+    NoGrad guard;
+    const Tensor rows = unique(indices).values;
+    const Tensor values = index_select(weight.detach(), 0, rows);
+    const Tensor norms = norm(values, options.norm_type, 1, keepdim), longest = full_like(norms, *options.max_norm);
+    const Tensor factors = where(norms > longest, longest / (norms + 1e-7), ones_like(norms));
+    weight.detach().index_copy_(0, rows, values * factors);
+    return {};
+  });
 }
 
 Tensor row_counts(const Tensor& indices, const Tensor& weight) {

@@ -189,6 +189,21 @@ TEST(Checkpoint, CountsAnInstanceNormsBatchOnce) {
   for (const auto& [name, value] : plain.state_dict()) EXPECT_TRUE(equal(value, again.state_dict().at(name))) << name;
 }
 
+TEST(Checkpoint, ShortensTheRowsOfATiedEmbeddingOnce) {
+  manual_seed(8);
+  const nn::Embedding plain({.num_embeddings = 6, .embedding_dim = 4, .max_norm = 0.7}), again = plain.clone();
+  const auto loss = [](const nn::Embedding& rows, const Tensor& scale) {
+    const Tensor scores = linear(rows(tensor({0, 3, 5})) * scale, rows.weight());
+    return sum(square(linear(tanh(scores), transpose(rows.weight(), 0, 1))));
+  };
+  const Tensor scale = parameter(randn({4})), other = parameter(scale.detach().clone());
+  loss(plain, scale).backward();
+  autograd::checkpoint([&](const Tensor& x) { return loss(again, x); }, other).backward();
+  EXPECT_TRUE(equal(plain.weight().detach(), again.weight().detach()));
+  EXPECT_TRUE(equal(plain.weight().grad(), again.weight().grad()));
+  EXPECT_TRUE(equal(scale.grad(), other.grad()));
+}
+
 TEST(Checkpoint, NoticesThatDropoutIsOff) {
   nn::Sequential net(nn::Dropout(0.5), nn::Linear(3, 2));
   const Tensor y = sum(autograd::checkpoint(net, randn({5, 3})));
