@@ -11,6 +11,7 @@
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/ops/fill.h"
+#include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {
@@ -274,6 +275,23 @@ TEST(AddInto, LongSumsIntoOneElementKeepTheirPrecision) {
   const View from = View::contiguous({1 << 20}), to = View::create({1 << 20}, {0});
   op::AddInto{}.cpu({&out, &to, f32}, {x.data(), &from, f32});
   EXPECT_NEAR(out, 104857.6, 0.02);
+}
+
+TEST(AddInto, HasTheSameBitsAtAnyThreadCount) {
+  // Slices that share no memory lie innermost in x, and before them is an axis that goes into one element.
+  const View from = View::create({3, 9000, 5}, {1, 3, 27000}), to = View::create({3, 9000, 5}, {9, 0, 1});
+  std::vector<float> x(3 * 9000 * 5);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
+  const int before = num_threads();
+  std::vector<float> expected;
+  for (const int threads : {1, 2, 3}) {
+    set_num_threads(threads);
+    std::vector<float> out(23);
+    op::AddInto{}.cpu({out.data(), &to, f32}, {x.data(), &from, f32});
+    if (threads == 1) expected = out;
+    EXPECT_EQ(out, expected) << threads;
+  }
+  set_num_threads(before);
 }
 
 TEST(Fill, WritesItsViewAndNothingElse) {

@@ -1,5 +1,7 @@
 // add_into of copy.h: the accumulation behind the gradient of every view.
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
@@ -60,6 +62,15 @@ int64_t independent_axis(const View& view) {
   return -1;
 }
 
+/// Whether add_in_order() goes along this axis of x first: the last of those with the smallest stride.
+bool is_innermost(const View& x, int64_t axis) {
+  const auto stride = [&](int64_t i) { return std::abs(x.strides()[static_cast<size_t>(i)]); };
+  for (int64_t i = 0; i < std::ssize(x.shape()); ++i)
+    if (x.shape()[static_cast<size_t>(i)] > 1 && (i > axis ? stride(i) <= stride(axis) : stride(i) < stride(axis)))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 void add_into(const Operand& x, const Operand& out) {
@@ -68,7 +79,10 @@ void add_into(const Operand& x, const Operand& out) {
   const int64_t axis = independent_axis(*out.view);
   if (axis < 0) return add_in_order(x, out);
   const int64_t size = out.size(axis);
-  parallel_for(size, kCheapGrain / (out.numel() / size) + 1, [&](int64_t begin, int64_t end) {
+  // A slice of one has no such axis: another one would be the first, and a row along it that goes into one element
+  // would be summed in double, which the thread count must not decide.
+  const int64_t least = is_innermost(*x.view, axis) ? 2 : 1;
+  parallel_for(size, std::max(kCheapGrain / (out.numel() / size) + 1, least), [&](int64_t begin, int64_t end) {
     const View from = x.view->slice(axis, begin, end), to = out.view->slice(axis, begin, end);
     add_in_order(x.with(from), out.with(to));
   });
