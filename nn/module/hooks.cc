@@ -1,5 +1,7 @@
 // Hooks of modules' calls.
 
+#include <mutex>
+
 #include "nn/module/layer.h"
 #include "nn/module/module_state.h"
 
@@ -9,6 +11,7 @@ namespace {
 /// A copy of the list: a hook may take itself off.
 template <class State> auto list_of(const State& state) {
   std::vector<std::shared_ptr<const typename State::Hook>> list;
+  const std::lock_guard lock(State::Hooks::mutex);
   if (!state.hooks) return list;
   for (const auto& [number, hook] : state.list_of_hooks().list) list.push_back(hook);
   return list;
@@ -18,10 +21,12 @@ template <class State> auto list_of(const State& state) {
 
 Module::HookHandle Module::add_hook(ForwardPreHook before, ForwardHook after) {
   State& self = state();
+  const auto hook = std::make_shared<const State::Hook>(State::Hook{std::move(before), std::move(after)});
+  const std::lock_guard lock(State::Hooks::mutex);
   if (!self.hooks) self.hooks = IntrusivePtr<HookHandle::Hooks>::adopt(new State::Hooks);
   State::Hooks& hooks = self.list_of_hooks();
   const int number = hooks.made++;
-  hooks.list.emplace(number, std::make_shared<const State::Hook>(State::Hook{std::move(before), std::move(after)}));
+  hooks.list.emplace(number, hook);
   detail::count_forward_hooks(1);
   return {self.hooks, number};
 }

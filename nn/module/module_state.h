@@ -34,6 +34,9 @@ struct Module::State final : SharedObject {
     ForwardHook after;
   };
   struct Hooks final : HookHandle::Hooks {
+    // Guards the lists of all modules, for a few instructions: hooks are added and taken off, and modules end, while
+    // other threads call a module.
+    static inline constinit std::mutex mutex;
     // By number, in the order in which they were added. Shared by copies of the list: a hook may have state.
     std::map<int, std::shared_ptr<const Hook>> list;
     int made = 0;
@@ -51,7 +54,6 @@ struct Module::State final : SharedObject {
       lock.unlock();
       detail::count_forward_hooks(-static_cast<int>(gone.size()));
     }
-    std::mutex mutex;  // a handle may be used on one thread while the module ends on another
   };
   IntrusivePtr<HookHandle::Hooks> hooks;  // null while none was added
   Generator* generator = nullptr;         // null: the default generator

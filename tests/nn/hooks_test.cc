@@ -1,8 +1,11 @@
 // Hooks of calls, printing, functions in Sequential, containers, and the forms of dropout.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
+#include <atomic>
 #include <memory>
 #include <sstream>
+#include <thread>
 
 #include "autograd/grad_mode.h"
 #include "nn/nn.h"
@@ -98,7 +101,7 @@ TEST(Hooks, MayOwnTheirModuleAndTakeOffOthers) {
   auto holder = other.register_forward_hook(
       [kept = std::move(guard)](const Module&, const Tensor&, const Tensor& y) { return y; });
   auto moved = std::move(holder);
-  holder.remove();  // NOLINT(bugprone-use-after-move): it has no hook any more
+  holder.remove();  // NOLINT(bugprone-use-after-move,clang-analyzer-cplusplus.Move): it has no hook any more
   EXPECT_EQ(detail::forward_hooks(), 2);
   moved.remove();
   EXPECT_EQ(detail::forward_hooks(), 0);
@@ -274,6 +277,28 @@ TEST(Sequential, AClassDerivedFromABatchNormKeepsItsForward) {
   }
   static_assert(FusibleNorm<BatchNorm1d> && FusibleNorm<BatchNorm2d> && FusibleNorm<BatchNorm3d>);
   static_assert(!FusibleNorm<Shifted>);
+}
+
+// Freed memory is overwritten, so that a list that is read while it changes is noticed.
+TEST(Hooks, ComeAndGoWhileOtherThreadsCallTheModule) {
+  ASSERT_EQ(mallopt(M_PERTURB, 0xa5), 1);
+  Linear layer(2, 2);
+  const Tensor x = ones({1, 2});
+  constexpr int kCalls = 500000;
+  std::atomic<int> calls{0};
+  const auto call = [&] {
+    NoGrad guard;
+    while (++calls < kCalls) (void)layer(x);
+  };
+  std::thread first(call), second(call);
+  const auto nothing = [](const Module&, const Tensor&, const Tensor&) {};
+  while (calls < kCalls) {
+    Module::HookHandle handles[] = {layer.register_forward_hook(nothing), layer.register_forward_hook(nothing),
+                                    layer.register_forward_hook(nothing)};
+    for (Module::HookHandle& handle : handles) handle.remove();
+  }
+  first.join(), second.join();
+  mallopt(M_PERTURB, 0);
 }
 
 }  // namespace
