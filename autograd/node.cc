@@ -1,6 +1,7 @@
 #include "autograd/node.h"
 
 #include <atomic>
+#include <mutex>
 
 #include "autograd/node_frame.h"
 #include "autograd/op_node.h"
@@ -9,6 +10,7 @@
 namespace weft::autograd {
 namespace {
 std::atomic<uint64_t> next_node{1};
+constinit std::mutex hooks_mutex;  // guards the lists of hooks: threads may share leaves
 
 [[noreturn]] void throw_not_a_leaf(const std::string& name) {
   throw GradientError(text("this tensor is the result of `", name,
@@ -87,11 +89,14 @@ Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::st
 }
 
 Tensor Node::through_hooks(int index, Tensor gradient) const {
-  if (!hooks_ || !gradient.defined()) return gradient;
+  if (!has_hooks() || !gradient.defined()) return gradient;
   const NodeFrame frame("a hook of", *this);
   std::vector<Hook> hooks;  // a copy: a hook may take hooks off
-  for (const auto& [number, hook] : *hooks_)
-    if (hook.index == index) hooks.push_back(hook);
+  {
+    const std::lock_guard lock(hooks_mutex);
+    for (const auto& [number, hook] : *hooks_.load(std::memory_order_relaxed))
+      if (hook.index == index) hooks.push_back(hook);
+  }
   for (const Hook& hook : hooks) {
     // A hook may write to what it is given: it gets memory that no other branch, no seed and no earlier hook holds.
     const bool writable =
@@ -119,14 +124,19 @@ void Node::backward(int index, const Tensor& seed, const BackwardOptions& option
 
 int Node::add_hook(int index, GradientHook hook) {
   static std::atomic<int> next_number{1};
-  if (!hooks_) hooks_ = std::make_unique<std::map<int, Hook>>();
   const int number = next_number.fetch_add(1, std::memory_order_relaxed);
-  hooks_->emplace(number, Hook{index, std::make_shared<const GradientHook>(std::move(hook))});
+  const Hook added{index, std::make_shared<const GradientHook>(std::move(hook))};
+  const std::lock_guard lock(hooks_mutex);
+  if (!has_hooks()) hooks_.store(new Hooks, std::memory_order_release);
+  hooks_.load(std::memory_order_relaxed)->emplace(number, added);
   return number;
 }
 
 void Node::remove_hook(int number) {
-  if (hooks_) hooks_->erase(number);
+  if (!has_hooks()) return;
+  Hooks::node_type gone;  // released without the lock: code of users runs
+  const std::lock_guard lock(hooks_mutex);
+  gone = hooks_.load(std::memory_order_relaxed)->extract(number);
 }
 
 Tensor Node::gradient() const { throw_not_a_leaf(name()); }

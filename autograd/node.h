@@ -69,6 +69,7 @@ using Gradients = std::vector<Tensor>;
 class Node : public Provenance {
  public:
   explicit Node(bool leaf);
+  ~Node() override { delete hooks_.load(std::memory_order_relaxed); }
   static void* operator new(size_t bytes) { return detail::allocate_object(bytes); }
   static void operator delete(void* p, size_t bytes) noexcept { detail::free_object(p, bytes); }
 
@@ -100,7 +101,7 @@ class Node : public Provenance {
     visited_by_.store(run, std::memory_order_relaxed);
     return true;
   }
-  bool has_hooks() const { return hooks_ != nullptr; }
+  bool has_hooks() const { return hooks_.load(std::memory_order_acquire) != nullptr; }
   /// Calls the hooks of output `index` and returns the resulting gradient.
   Tensor through_hooks(int index, Tensor gradient) const;
 
@@ -128,12 +129,13 @@ class Node : public Provenance {
     int index;
     std::shared_ptr<const GradientHook> function;  // shared by copies of the list: a hook may have state
   };
+  using Hooks = std::map<int, Hook>;  // by number: in the order in which they were added
   void dispose() noexcept override;
 
   uint64_t sequence_;
   Node* next_waiting_ = nullptr;                 // in the list of dispose()
   mutable std::atomic<uint64_t> visited_by_{0};  // the last run that visited the node
-  std::unique_ptr<std::map<int, Hook>> hooks_;   // by number: in the order in which they were added
+  std::atomic<Hooks*> hooks_{nullptr};           // made by the first hook
 };
 
 /// Whether `x` may be overwritten: it is the only handle of its memory, the memory is not borrowed (Tensor::wrap), and

@@ -1,4 +1,9 @@
 // Hooks: they see a gradient once it is complete, and may replace it.
+#include <malloc.h>
+
+#include <atomic>
+#include <thread>
+
 #include "autograd/gradient_buffer.h"
 #include "tests/autograd/checks.h"
 #include "tests/error_of.h"
@@ -148,6 +153,26 @@ TEST_F(Hook, MayTakeItselfOffWhileItRuns) {
   w.sum().backward();
   w.sum().backward();
   EXPECT_EQ(calls, 1);
+}
+
+// Freed memory is overwritten, so that a list that is read while it changes is noticed.
+TEST_F(Hook, OfASharedLeafComeAndGoWhileOtherThreadsRunBackward) {
+  mallopt(M_PERTURB, 0xa5);  // sanitizers refuse it, and need it not
+  const Tensor w = parameter(ones({4}));
+  constexpr int kRuns = 100000;
+  std::atomic<int> runs{0};
+  const auto run = [&] {
+    while (++runs < kRuns) w.sum().backward();
+  };
+  std::thread first(run), second(run);
+  while (runs < kRuns) {
+    HookHandle handles[] = {w.register_hook([](const Tensor&) {}), w.register_hook([](const Tensor&) {}),
+                            w.register_hook([](const Tensor&) {})};
+    for (HookHandle& handle : handles) handle.remove();
+  }
+  first.join(), second.join();
+  EXPECT_EQ(w.grad()[0].item<float>(), static_cast<float>(kRuns - 1));
+  mallopt(M_PERTURB, 0);
 }
 
 TEST_F(Hook, AWrongShapeOrDtypeIsAnErrorThatNamesTheTensor) {
