@@ -145,6 +145,16 @@ TEST(OptimizerKernels, AnInfiniteParameterWithoutDecayStays) {
   }
 }
 
+TEST(OptimizerKernels, GradientsThatStayTheSameHaveNoVarianceBelow0) {
+  const View view = View::contiguous({200});
+  std::vector<std::vector<float>> memory(4, std::vector<float>(200));
+  for (size_t i = 0; i < 200; ++i) memory[1][i] = std::sin(static_cast<float>(i + 1));
+  const auto at = [&](size_t k) { return Operand{memory[k].data(), &view, f32}; };
+  const op::RmspropStep rms{optim::RMSpropOptions{.lr = 0.01, .alpha = 0.9, .eps = 1e-8}};
+  for (int t = 0; t < 300; ++t) rms.cpu(at(0), at(1), at(2), {}, at(3));
+  for (const float p : memory[0]) EXPECT_TRUE(std::isfinite(p));
+}
+
 TEST(OptimizerKernels, RefuseOtherDtypes) {
   const View view;
   BFloat16 x;

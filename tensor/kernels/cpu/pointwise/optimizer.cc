@@ -48,7 +48,9 @@ template <class T, bool kDecays, bool has_buffer, bool has_average> struct Rmspr
   T lr, alpha, fresh, eps, weight_decay, momentum;
   T scaled(T g, T& square, T mean) const {
     square = alpha * square + fresh * g * g;
-    return g / (std::sqrt(square - mean * mean) + eps);
+    // Both terms are rounded: of gradients that are all the same, the difference may lie below 0.
+    const T variance = square - mean * mean, kept = has_average && variance < 0 ? T(0) : variance;
+    return g / (std::sqrt(kept) + eps);
   }
   void operator()(T& p, const T& grad, T& square) const {
     p -= lr * scaled(decayed<kDecays>(grad, weight_decay, p), square, T(0));
