@@ -22,7 +22,7 @@ int64_t checked_axis(int64_t axis, int64_t rank) {
 }
 
 /// x / max(|x|, eps).
-Tensor unit(const Tensor& x, double eps) { return x / clip(norm(x), eps, std::nullopt); }
+Tensor unit(const Tensor& x, double eps) { return x / clip(norm(x), kept_above_zero(eps, x.dtype()), std::nullopt); }
 
 }  // namespace
 

@@ -31,12 +31,12 @@ void check_targets(const Tensor& log_probs, const Tensor& targets) {
   if (targets.shape() != expected) throw ShapeError(text("targets must be ", expected, ", not ", targets.shape()));
 }
 
-/// share max(log x, -100), whose gradient is 0 where it is limited. Step by step, so that each releases what the last
-/// one needed.
-Tensor share_of_log(const Tensor& share, Tensor x) {
-  const Tensor outside = x <= std::exp(-100.0);
-  x = masked_fill(std::move(x), outside, 1.0);
-  x = log(std::move(x));
+/// share max(log p, -100), or with `rest` share max(log(1 - p), -100), where a small p would be lost in 1 - p. The
+/// gradient is 0 where it is limited. Step by step, so that each releases what the last one needed.
+Tensor share_of_log(const Tensor& share, const Tensor& p, bool rest) {
+  const Tensor outside = rest ? p == 1.0 : p <= std::exp(-100.0);
+  Tensor x = masked_fill(p, outside, rest ? 0.0 : 1.0);
+  x = rest ? log1p(-std::move(x)) : log(std::move(x));
   x = masked_fill(std::move(x), outside, -100.0);
   return share * std::move(x);
 }
@@ -94,8 +94,8 @@ Tensor bce(const Tensor& input, const Tensor& labels, const BceOptions& options)
   const auto [p, target] = operands(input, labels);
   if (!are_probabilities(dispatch::all_samples(p)))
     throw Error("probabilities must be in [0, 1]; for logits take bce_with_logits");
-  Tensor loss = share_of_log(1.0 - target, 1.0 - p);
-  loss = -(share_of_log(target, p) + std::move(loss));
+  Tensor loss = share_of_log(1.0 - target, p, true);
+  loss = -(share_of_log(target, p, false) + std::move(loss));
   return reduce(weighted(std::move(loss), options.weight, "weight"), options.reduction);
 }
 

@@ -31,13 +31,15 @@ Tensor kl_div(const Tensor& log_probs, const Tensor& target, const KlDivOptions&
   const Tensor loss = options.log_target ? exp(labels) * (labels - input) : times_log(labels) - labels * input;
   if (!options.batch_mean) return reduce(loss, options.reduction);
   if (loss.rank() == 0) return loss;
-  return sum(loss) / static_cast<double>(loss.size(0));
+  const DType wide = promote(loss.dtype(), f32);  // the sum of thousands of losses is more than f16 holds
+  return cast(sum(cast(loss, wide)) / static_cast<double>(loss.size(0)), loss.dtype());
 }
 
 Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNllOptions& options) {
   ErrorFrame frame("poisson_nll_loss", x, target);
   const auto [input, labels] = operands(x, target);
-  Tensor loss = options.log_input ? exp(input) - labels * input : input - labels * log(input + options.eps);
+  const double eps = kept_above_zero(options.eps, input.dtype());
+  Tensor loss = options.log_input ? exp(input) - labels * input : input - labels * log(input + eps);
   if (options.full) {
     const Tensor large = labels > 1.0;
     const Tensor t = where(large, labels, ones_like(labels));

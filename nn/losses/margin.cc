@@ -86,6 +86,9 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& tar
     throw Error(text("margin must be in [-1, 1], not ", options.margin));
   if (target.rank() == 1 && target.size(0) != first.size(0))
     throw ShapeError(text("there are ", first.size(0), " pairs and ", target.size(0), " targets"));
+  // 16 bits hold neither the product of the sums of squares of usual vectors, nor in f16 what keeps it above 0.
+  if (const DType dtype = promote(first.dtype(), second.dtype()); is_half_precision(dtype))
+    return cast(cosine_embedding_loss(cast(first, f32), cast(second, f32), target, options), dtype);
   constexpr double kEps = 1e-12;  // PyTorch's
   const Tensor squares = (sum(square(first), -1) + kEps) * (sum(square(second), -1) + kEps);
   const Tensor cosine = sum(first * second, -1) * rsqrt(squares);
@@ -119,8 +122,7 @@ Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const MultiMargi
   if (options.weight.defined())
     distance = distance * reshape(index_select(options.weight, 0, flatten(index)), index.shape());
   const Tensor own = one_hot(target, classes) != 0.0;
-  const Tensor loss = sum(where(own, zeros_like(distance), distance), -1) / static_cast<double>(classes);
-  return reduce(loss, options.reduction);
+  return reduce(mean(where(own, zeros_like(distance), distance), -1), options.reduction);
 }
 
 Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {

@@ -40,6 +40,12 @@ constexpr bool is_half_precision(DType dtype) { return dtype == DType::bf16 || d
 constexpr double least_normal(DType dtype) {
   return dtype == DType::f64 ? 0x1p-1022 : dtype == DType::f16 ? 0x1p-14 : 0x1p-126;
 }
+/// A number above 0 that is added to others, or bounds them, so that none is 0: what f16 would round to 0 is the least
+/// that it holds.
+constexpr double kept_above_zero(double eps, DType dtype) {
+  constexpr double kLeast = 0x1p-24;
+  return dtype == DType::f16 && eps > 0 && eps < kLeast ? kLeast : eps;
+}
 /// Integers, without bool.
 constexpr bool is_integer(DType dtype) { return dtype >= DType::i64 && dtype <= DType::u8; }
 /// The category of a dtype: 2 for floating, 1 for integers, 0 for bool. A number or a 0-d tensor does not widen the

@@ -9,7 +9,9 @@
 namespace weft {
 namespace {
 
-Tensor at_least(const Tensor& norms, double eps) { return clip(norms, eps, std::nullopt); }
+Tensor at_least(const Tensor& norms, double eps) {
+  return clip(norms, kept_above_zero(eps, norms.dtype()), std::nullopt);
+}
 
 }  // namespace
 

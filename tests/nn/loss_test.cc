@@ -35,6 +35,12 @@ TEST(Losses, OfManyElementsInF16AreTheirMean) {
   EXPECT_NEAR(bce_with_logits(zero, x).item<double>(), std::log(2.0), 0x1p-12);  // half a unit of f16
 }
 
+TEST(Losses, OfManyClassesOrRowsInF16AreTheirMean) {
+  const Tensor x = full({1, 10000}, 10, f16), target = zeros({1}, i64);
+  EXPECT_EQ(multi_margin_loss(x, target, {.margin = 20}).item<double>(), 20);
+  EXPECT_EQ(kl_div(full({10000}, -8, f16), ones({10000}, f16), {.batch_mean = true}).item<double>(), 8);
+}
+
 TEST(NllLoss, AnIgnoredTargetPointsAtNothing) {
   const Tensor x = parameter(tensor({{-kInfinity, -1.0}, {-2.0, -3.0}, {-4.0, -kInfinity}}, f64));
   const Tensor targets = tensor({-100, 1, 0});
@@ -324,6 +330,34 @@ TEST(SmoothL1Loss, OfF16IsDividedBeforeItIsRounded) {
   EXPECT_EQ(loss.dtype(), f16);
   EXPECT_EQ(loss.item<double>(), 125);
   EXPECT_EQ(gradient_of(loss, x), (Numbers{0.25, 0.25}));
+}
+
+TEST(Bce, OfASmallProbabilityIsNotLostIn1LessIt) {
+  for (const DType dtype : {f32, f64, bf16, f16}) {
+    const double small = dtype == f32 ? 0x1p-30 : dtype == f64 ? 0x1p-60 : 0x1p-13;
+    const Tensor p = parameter(full({1}, small, dtype));
+    const Tensor loss = bce(p, zeros({1}, dtype));
+    EXPECT_NEAR(loss.item<double>(), small, small / 1024) << dtype;
+    EXPECT_EQ(gradient_of(loss, p), (Numbers{1})) << dtype;
+  }
+}
+
+TEST(CosineEmbeddingLoss, Of16BitsIsComputedInF32) {
+  const Tensor a = randn({3, 768}), b = a * 0.5 + randn({3, 768}), target = ones({3}, i64);
+  for (const DType dtype : {f16, bf16}) {
+    const Tensor x = parameter(a.to(dtype)), y = b.to(dtype);
+    const Tensor loss = cosine_embedding_loss(x, y, target), wide = cosine_embedding_loss(x.to(f32), y.to(f32), target);
+    EXPECT_EQ(loss.dtype(), dtype);
+    EXPECT_EQ(loss.item<double>(), wide.to(dtype).item<double>());
+    EXPECT_EQ(cosine_embedding_loss(zeros_like(y), y, target).item<double>(), 1);
+  }
+}
+
+TEST(PoissonNllLoss, OfARateOf0IsFiniteInF16) {
+  const Tensor x = parameter(zeros({2}, f16)), target = tensor({0.0, 1.0}, f16);
+  const Tensor loss = poisson_nll_loss(x, target, {.log_input = false, .reduction = Reduction::sum});
+  EXPECT_NEAR(loss.item<double>(), 24 * std::log(2), 0.01);
+  EXPECT_EQ(gradient_of(loss, x)[0], 1);
 }
 
 }  // namespace

@@ -210,6 +210,14 @@ TEST(Functions, RmsNormOf16BitsTakesTheEpsilonOfF32) {
   EXPECT_TRUE(allclose(rms_norm(x, {4}).to(f32), ones({1, 4}), {.atol = 1e-2}));
 }
 
+TEST(Functions, NormalizeARowOfZerosInAnyDtype) {
+  for (const DType dtype : {f32, f64, bf16, f16}) {
+    const Tensor zero = zeros({1, 4}, dtype), x = ones({1, 4}, dtype);
+    EXPECT_EQ(numbers(normalize(zero)), Numbers(4)) << dtype;
+    EXPECT_EQ(numbers(cosine_similarity(zero, x)), Numbers(1)) << dtype;
+  }
+}
+
 TEST(Functions, UnpoolsIn16BitsWithoutASumThatOverflows) {
   const Tensor x = full({1, 1, 4}, 60000, f16);
   EXPECT_EQ(max_unpool1d(x, zeros({1, 1, 4}, i64), {.kernel_size = 2})[0][0][0].item<float>(),
