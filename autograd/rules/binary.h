@@ -40,10 +40,12 @@ inline Tensor over_square(const Tensor& x, const Tensor& r) { return x / r / r; 
 
 // PyTorch's conventions: a^0 has gradient 0 in a; 0^b with b >= 0 has gradient 0 in b.
 WEFT_GRADIENT(Pow) = per_input(  //
-    [](Grad g, Input<0> a, Input<1> b) { return where(b == 0.0, formulas::zeros_beside(g), g * b * pow(a, b - 1.0)); },
+    [](Grad g, Input<0> a, Input<1> b) {
+      return where(b == 0.0, formulas::zeros_beside(g), g * (b * pow(a, b - 1.0)));
+    },
     [](Grad g, Input<0> a, Input<1> b, Output y) {
       const Tensor flat = logical_and(a == 0.0, b >= 0.0);
-      return where(flat, formulas::zeros_beside(g), g * y * log(where(flat, ones_like(a), a)));
+      return where(flat, formulas::zeros_beside(g), g * (y * log(where(flat, ones_like(a), a))));
     });
 WEFT_GRADIENT(Maximum) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b > a, a == b); },

@@ -19,6 +19,6 @@ WEFT_GRADIENT(Addcmul) = in_f32(per_input(  //
     [](const op::Addcmul& op, Grad g, Input<1> a) { return g * a * op.value; }));
 WEFT_GRADIENT(Addcdiv) = in_f32(
     per_input([](Grad g) { return g; }, [](const op::Addcdiv& op, Grad g, Input<2> b) { return g / b * op.value; },
-              [](const op::Addcdiv& op, Grad g, Input<1> a, Input<2> b) { return g * a / square(b) * -op.value; }));
+              [](const op::Addcdiv& op, Grad g, Input<1> a, Input<2> b) { return g * (a / b) / b * -op.value; }));
 
 }  // namespace weft::autograd

@@ -51,6 +51,15 @@ TEST(ExtremeValues, TheSlopeOfMishIsOneHoweverLargeItsInputIs) {
   }
 }
 
+TEST(ExtremeValues, SlopesOfPowersAndQuotientsStayInRange) {
+  const Tensor a = parameter(tensor({0.0078125}, f64).to(f16)), b = parameter(tensor({3.0}, f64).to(f16));
+  const auto slopes = grad({pow(a, b)}, {a, b}, {.seeds = {full({1}, 60000, f16)}});
+  EXPECT_NEAR(slopes[0].item<double>(), 60000 * 3 * 0x1p-14, 0.01);
+  const Tensor x = parameter(tensor({1e25f, 1e-25f})), y = parameter(tensor({1e25f, 1e-25f}));
+  const Tensor slope = grad(addcdiv(zeros({2}), x, y).sum(), y);
+  EXPECT_TRUE(allclose(slope * y, full({2}, -1), 1e-5));
+}
+
 TEST(ExtremeValues, ABoundOf0IsOutsideWhereDenormalsCountAs0Too) {
   const Tensor x = parameter(tensor({-1.f, 0.f, 1.f}));
   for (const bool flushes : {false, true}) {
