@@ -59,6 +59,11 @@ Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& opti
   if (options.size < 1) throw Error(text("size must be 1 or more, not ", options.size));
   if (!is_floating(x.dtype())) throw DtypeError(text("x must be floating, not ", x.dtype()));
   if (x.numel() == 0) return clone(x);  // there may be no channel to take a window of
+  // f16 does not hold squares of more than 255. (Under Autocast the result stays f32.)
+  if (is_half_precision(x.dtype())) {
+    const Tensor y = local_response_norm(cast(x, f32), options);
+    return internal::modes().autocast == f32 ? cast(y, x.dtype()) : y;
+  }
   std::vector<Padding> around(static_cast<size_t>(x.rank()), Padding{0, 0});
   around[1] = {options.size / 2, (options.size - 1) / 2};
   const Tensor windows = unfold(pad(square(x), around), 1, options.size, 1);

@@ -130,6 +130,11 @@ Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, PoolF
       throw Error(text("padding must be 0 and dilation 1 here, not ", o.padding[i], " and ", o.dilation[i]));
   check_maximum(o);
   if (std::isinf(p)) return maximum(abs(x), o);
+  // Powers and their sums may exceed 16 bits where the norm does not. (Under Autocast the result stays f32.)
+  if (is_half_precision(x.dtype())) {
+    const Tensor y = norm_pool(cast(x, f32), p, o, mean, maximum);
+    return internal::modes().autocast == f32 ? cast(y, x.dtype()) : y;
+  }
   const Tensor sums = mean(p < 1 ? smooth_pow(x, p) : pow(x, p), o) * window_size(o.kernel_size);
   return p > 1 ? smooth_pow(sums, 1 / p) : pow(sums, 1 / p);
 }

@@ -218,6 +218,15 @@ TEST(Functions, NormalizeARowOfZerosInAnyDtype) {
   }
 }
 
+TEST(Functions, SquareWhatF16HoldsWithoutLosingIt) {
+  const Tensor x = full({1, 1, 2, 2}, 300, f16);
+  EXPECT_EQ(lp_pool2d(x, 2, {.kernel_size = 2}).item<double>(), 600);
+  EXPECT_EQ(lp_pool2d(x, 2, {.kernel_size = 2}).dtype(), f16);
+  const Tensor y = local_response_norm(x, {.size = 1, .alpha = 1, .beta = 0.5, .k = 0});
+  EXPECT_EQ(y.dtype(), f16);
+  EXPECT_EQ(numbers(y), (Numbers{1, 1, 1, 1}));
+}
+
 TEST(Functions, UnpoolsIn16BitsWithoutASumThatOverflows) {
   const Tensor x = full({1, 1, 4}, 60000, f16);
   EXPECT_EQ(max_unpool1d(x, zeros({1, 1, 4}, i64), {.kernel_size = 2})[0][0][0].item<float>(),
