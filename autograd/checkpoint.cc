@@ -90,8 +90,20 @@ class Call final : public std::enable_shared_from_this<Call> {
     return out;
   }
 
-  /// Fills the slots that live.
+  /// Fills the slots that live. Where it throws, it empties them: what a run that did something else or that ended
+  /// early has left there must not serve the next backward.
   void run_again() {
+    try {
+      fill_slots();
+    } catch (...) {
+      for (const std::weak_ptr<Slot>& slot : slots_)
+        if (const std::shared_ptr<Slot> living = slot.lock()) living->value = Saved();
+      throw;
+    }
+  }
+
+ private:
+  void fill_slots() {
     const EnableGrad recording;
     const internal::ModeScope cast(&internal::Modes::autocast, autocast_);
     std::vector<Tensor> inputs;
@@ -113,7 +125,6 @@ class Call final : public std::enable_shared_from_this<Call> {
                          " now; was a module set to eval() between?"));
   }
 
- private:
   struct First final : Saver {
     explicit First(Call& c) : call(c) {}
     std::shared_ptr<Packed> save(const Tensor& x) override {

@@ -104,6 +104,30 @@ TEST_F(Checkpoint, NoticesWhatCannotBeRight) {
   EXPECT_NE(error_of([&] { z.backward(); }).find("has written to it since"), std::string::npos);
 }
 
+TEST_F(Checkpoint, ARunThatFailsLeavesNothingForTheNextBackward) {
+  const Tensor x = parameter(randn({4})), right = parameter(x.detach().clone());
+  (exp(right) * sin(right)).sum().backward();
+  enum class Other { more, throws } other{};
+  int runs = 0;
+  const auto f = [&](const Tensor& t) {
+    if (++runs % 2 != 0) return exp(t) * sin(t);
+    const Tensor y = exp(t * 2.0) * sin(t);
+    if (other == Other::throws) throw std::runtime_error("it ends early");
+    return other == Other::more ? exp(y) : y;
+  };
+  for (const Other kind : {Other::more, Other::throws}) {
+    other = kind;
+    x.zero_grad();
+    runs = 0;
+    const Tensor y = autograd::checkpoint(f, x).sum();
+    EXPECT_ANY_THROW(y.backward());
+    x.zero_grad();
+    y.backward();  // runs it again, as it was
+    EXPECT_EQ(runs, 3);
+    EXPECT_EQ(x.grad().to_vector<double>(), right.grad().to_vector<double>());
+  }
+}
+
 TEST_F(Checkpoint, HooksSeeAllThatIsSaved) {
   Tensor x = parameter(randn({40})), y = parameter(x.detach().clone());
   int packed = 0, unpacked = 0;
