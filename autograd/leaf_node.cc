@@ -94,9 +94,11 @@ Tensor Leaf::owned(Tensor gradient) const {
 }
 
 Tensor Leaf::accumulate(Tensor gradient) {
-  // Shape and dtype are checked already, but a hook or a Function may have moved it. (Inside of vmap it is a sample.)
+  // Shape and dtype are checked already, but a hook or a Function may have moved it, or a hook of another leaf may have
+  // cast this one. (Inside of vmap it is a sample.)
   const auto is_sample = [](Device device) { return device.kind == DeviceKind::vmap; };
-  if (gradient.device() != device_ && !is_sample(gradient.device()) && !is_sample(device_)) throw_unfit(gradient);
+  const bool elsewhere = gradient.device() != device_ && !is_sample(gradient.device()) && !is_sample(device_);
+  if (elsewhere || gradient.dtype() != meta_.dtype) throw_unfit(gradient);
   Tensor old;
   const std::lock_guard lock(adding_);
   if (!gradient_.defined()) {

@@ -158,6 +158,18 @@ TEST(StateDict, AssignsWithoutACopy) {
   EXPECT_EQ(norm.running_var().to_vector<float>(), std::vector<float>(2, 5));
 }
 
+TEST(Cast, InAHookWhileAGradientWaitsIsAnError) {
+  nn::Linear net(3, 2);
+  for (const Tensor& parameter : net.parameters())
+    parameter.register_post_accumulate_grad_hook([&](const Tensor&) { net.to(f64); });
+  // weight and bias get theirs from one op: the second has another dtype by then
+  EXPECT_THROW(net(ones({4, 3})).sum().backward(), GradientError);
+  for (const Tensor& parameter : net.parameters()) {
+    const Tensor gradient = parameter.grad();
+    EXPECT_TRUE(!gradient.defined() || gradient.dtype() == f64);
+  }
+}
+
 TEST(StateDict, TheCountOfABatchNormMayBeMissing) {
   BatchNorm2d norm(2);
   (void)norm(randn({2, 2, 3, 3}));
