@@ -134,7 +134,7 @@ int Node::add_hook(int index, GradientHook hook) {
 
 void Node::remove_hook(int number) {
   if (!has_hooks()) return;
-  Hooks::node_type gone;  // released without the lock: code of users runs
+  Hooks::node_type gone;  // released last, without the lock: it may own a handle, and this node by it
   const std::lock_guard lock(hooks_mutex);
   gone = hooks_.load(std::memory_order_relaxed)->extract(number);
 }

@@ -175,6 +175,20 @@ TEST_F(Hook, OfASharedLeafComeAndGoWhileOtherThreadsRunBackward) {
   mallopt(M_PERTURB, 0);
 }
 
+TEST_F(Hook, MayOwnAHandleThatTakesItOff) {
+  struct Guard {
+    std::optional<HookHandle> handle;
+    ~Guard() { handle->remove(); }
+  };
+  const Tensor w = leaf({1});
+  auto guard = std::make_shared<Guard>();
+  guard->handle = w.register_hook([guard](const Tensor&) {});
+  HookHandle handle = *guard->handle;
+  const std::weak_ptr<Guard> ended = std::exchange(guard, nullptr);
+  handle.remove();
+  EXPECT_TRUE(ended.expired());
+}
+
 TEST_F(Hook, AWrongShapeOrDtypeIsAnErrorThatNamesTheTensor) {
   Tensor w = leaf({1, 2});
   w.set_name("first.weight");
