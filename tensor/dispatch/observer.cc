@@ -1,6 +1,5 @@
 #include "tensor/dispatch/observer.h"
 
-#include <exception>
 #include <utility>
 
 #include "tensor/core/error.h"
@@ -16,6 +15,21 @@ struct Chain {
   bool telling = false;
 };
 thread_local constinit Chain chain;
+
+/// While observers are told of an event; `chain.upcoming` is the first to be told.
+struct Telling {
+  Telling() {
+    chain.upcoming = std::exchange(internal::modes().observer, nullptr);
+    chain.telling = true;
+  }
+  ~Telling() {
+    chain.upcoming = nullptr;
+    chain.telling = false;
+    internal::modes().observer = chain.first;
+  }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+};
 
 }  // namespace
 
@@ -38,34 +52,43 @@ ObserverScope::~ObserverScope() {
 }
 
 ObservedEvent::ObservedEvent(const ObserverEvent& event) : event_(event), exceptions_(std::uncaught_exceptions()) {
-  tell(&Observer::begin);
+  if (!is_observed()) return;
+  const Telling telling;
+  while (Observer* const observer = chain.upcoming) {
+    chain.upcoming = observer->next_;
+    try {
+      observer->begin(event_);
+    } catch (...) {
+      chain.upcoming = chain.first;
+      (void)tell_end(observer);
+      throw;
+    }
+  }
 }
 
 ObservedEvent::~ObservedEvent() noexcept(false) {
-  if (std::uncaught_exceptions() == exceptions_) {
-    tell(&Observer::end);
-    return;
+  if (!is_observed()) return;
+  std::exception_ptr error;
+  {
+    const Telling telling;
+    error = tell_end(nullptr);
   }
-  try {
-    tell(&Observer::end);
-  } catch (...) {  // the error that is under way is the one to report
-  }
+  // An error that is under way is the one to report.
+  if (error && std::uncaught_exceptions() == exceptions_) std::rethrow_exception(error);
 }
 
-void ObservedEvent::tell(void (Observer::*what)(const ObserverEvent&)) const {
-  chain.upcoming = std::exchange(internal::modes().observer, nullptr);
-  if (chain.upcoming == nullptr) return;
-  chain.telling = true;
-  struct Restore {
-    ~Restore() {
-      chain.telling = false;
-      internal::modes().observer = chain.first;
-    }
-  } restore;
+std::exception_ptr ObservedEvent::tell_end(const Observer* last) const {
+  std::exception_ptr error;
   while (Observer* const observer = chain.upcoming) {
+    if (observer == last) break;
     chain.upcoming = observer->next_;
-    (observer->*what)(event_);
+    try {
+      observer->end(event_);
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
   }
+  return error;
 }
 
 ObserverEvent dispatch::event_of(const OpCall& call) {

@@ -2,6 +2,7 @@
 // and AnomalyMode are observers; a profiler can be written as one.
 #pragma once
 
+#include <exception>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -25,7 +26,8 @@ struct ObserverEvent {
   std::span<const Tensor> outputs = {};        // empty at the begin, and at the end if an exception was thrown
 };
 
-/// Observers form a chain; the one added last is called first. Ops that an observer itself runs are not observed.
+/// Observers form a chain; the one added last is called first. Ops that an observer itself runs are not observed. What
+/// begin() or end() throws leaves the event; an observer whose begin() has returned gets its end() all the same.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -65,7 +67,8 @@ class ObservedEvent {
   void set_outputs(std::span<const Tensor> outputs) { event_.outputs = outputs; }
 
  private:
-  void tell(void (Observer::*what)(const ObserverEvent&)) const;
+  /// Tells the observers before `last`, or all of them, of the end. Returns the first error.
+  std::exception_ptr tell_end(const Observer* last) const;
   ObserverEvent event_;
   int exceptions_;
 };

@@ -180,6 +180,34 @@ TEST(Dispatch, AnObserverMayEndAndBeginScopes) {
   EXPECT_EQ(later.ended, 1);
 }
 
+TEST(Dispatch, AnObserverThatThrowsKeepsNoOtherFromTheEnd) {
+  struct Depth final : Observer {
+    int depth = 0;
+    bool begin_throws = false, end_throws = false;
+    void begin(const ObserverEvent&) override {
+      if (begin_throws) throw Error("at the begin");
+      ++depth;
+    }
+    void end(const ObserverEvent&) override {
+      --depth;
+      if (end_throws) throw Error("at the end");
+    }
+  } first, throws, last;
+  const ObserverScope scopes[] = {ObserverScope(last), ObserverScope(throws), ObserverScope(first)};
+  const Tensor x = ones({2});
+  throws.begin_throws = true;
+  EXPECT_THROW((void)neg(x), Error);
+  EXPECT_EQ(first.depth, 0);
+  EXPECT_EQ(throws.depth, 0);
+  EXPECT_EQ(last.depth, 0) << "it was told of no begin";
+  throws.begin_throws = false;
+  throws.end_throws = first.end_throws = true;
+  EXPECT_THROW((void)neg(x), Error);
+  throws.end_throws = first.end_throws = false;
+  (void)neg(x);
+  for (const Depth* observer : {&first, &throws, &last}) EXPECT_EQ(observer->depth, 0);
+}
+
 TEST(Dispatch, TheOutermostFunctionIsNamedInErrors) {
   auto text = [](auto&& f) {
     try {
