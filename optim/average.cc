@@ -24,10 +24,10 @@ Average::Average(std::vector<Tensor> tensors, std::vector<Tensor> others)
 void Average::update() {
   if (is_applied_) throw Error("update() of an average that is applied: the model holds the averages themselves");
   NoGrad guard;
-  const double fresh = ++updates_ == 1 ? 1 : share(updates_);
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    const Tensor value = tensors_[i].detach();
-    Tensor& average = averages_[i];
+  const double fresh = updates_ == 0 ? 1 : share(updates_ + 1);
+  for (; included_ < tensors_.size(); ++included_) {
+    const Tensor value = tensors_[included_].detach();
+    Tensor& average = averages_[included_];
     const DType dtype = computed_dtype(value);
     if (average.dtype() != dtype || average.device() != value.device())
       average = cast(average.to(value.device()), dtype);  // the model was cast or moved
@@ -36,6 +36,8 @@ void Average::update() {
     else
       average.lerp_(value, fresh);
   }
+  included_ = 0;
+  ++updates_;
 }
 
 void Average::copy_to_model() {
@@ -94,6 +96,7 @@ void Average::load_state_dict(const State& state) {
     throw Error(text("the state of this average has updates ", number));
   for (size_t i = 0; i < averages_.size(); ++i) averages_[i].copy_(found[i]);
   updates_ = static_cast<int64_t>(number);
+  included_ = 0;
 }
 
 Ema::Ema(std::vector<Tensor> tensors, double decay, std::vector<Tensor> others)

@@ -45,6 +45,7 @@ class Average {
   };
 
   /// Includes the current values in the averages; the first call copies them. Error while an Applied object is alive.
+  /// One that throws, as where memory runs out, has included a part of them: the next call includes the others.
   void update();
   /// `auto averaged = average.applied();` gives the model the averaged weights until the end of the scope. The Average
   /// must outlive the result. Error if another Applied object is alive.
@@ -53,7 +54,7 @@ class Average {
   void copy_to_model();
   /// Whether an Applied object is alive.
   bool is_applied() const { return is_applied_; }
-  /// The number of calls of update().
+  /// The number of calls of update() that did not throw.
   int64_t updates() const { return updates_; }
   /// The averages, in the order of the model's parameters (and buffers).
   const std::vector<Tensor>& averages() const { return averages_; }
@@ -91,6 +92,7 @@ class Average {
 
   std::vector<Tensor> tensors_, averages_, others_;
   int64_t updates_ = 0;
+  size_t included_ = 0;  // of the tensors, by an update that threw
   bool is_applied_ = false;
 };
 

@@ -138,6 +138,23 @@ TEST(OutOfMemory, StatesAreMissedBeforeAnyParameterChanges) {
   EXPECT_EQ(expect_repeatable<FirstStep<optim::Lion>>(kLarge, 2), 2);
 }
 
+/// A 16-bit value is cast for its average in f32.
+struct Averaging {
+  Tensor a = trained({3}, 1, bf16), b = trained({4}, 2), c = trained({5}, 4, bf16);
+  optim::Swa average{std::vector<Tensor>{a, b, c}};
+  void step() {
+    if (average.updates() == 0) {
+      average.update();
+      NoGrad guard;
+      for (Tensor w : {a, b, c}) w.mul_(3.0);
+    }
+    average.update();
+  }
+  Values values() const { return weft::values(average.averages()); }
+};
+
+TEST(OutOfMemory, AnAverageIncludesEachValueOnce) { EXPECT_GT(expect_repeatable<Averaging>(), 0); }
+
 struct Cast {
   nn::Linear layer{2, 3};
   Cast() {
