@@ -111,8 +111,9 @@ void FunctionNode::add_outputs(const std::vector<Tensor>& inputs, std::vector<Te
       metas_.emplace_back();  // nothing asks for it
       continue;
     }
-    // A write to its base would put the history of a view in place of this node.
-    bool taken = internal::body(out).base != nullptr;
+    // A write to its base would put the history of a view in place of this node; and a parameter that forward has from
+    // elsewhere would be none any more.
+    bool taken = internal::body(out).base != nullptr || internal::body(out).history;
     for (size_t k = 0; k < inputs.size(); ++k) {
       const Tensor& x = inputs[k];
       taken = taken || out.is_same(x);

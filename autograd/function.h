@@ -58,7 +58,8 @@ class Context {
   template <class... Tensors> void save(const Tensors&... tensors) { (save_one(tensors), ...); }
   /// The i-th saved tensor, with its history. IndexError if there is none.
   const Tensor& saved(size_t i) const;
-  /// Other values that backward needs: `context["axis"] = int64_t{1}`, `context.get<int64_t>("axis")`.
+  /// Other values that backward needs: `context["axis"] = int64_t{1}`, `context.get<int64_t>("axis")`. Save a result by
+  /// save(): here it would own itself, and its graph would never be freed.
   std::any& operator[](const std::string& name);
   /// Error if forward saved no value with this name, or one of another type.
   template <class T> const T& get(const std::string& name) const {

@@ -173,6 +173,24 @@ TEST_F(FunctionTest, AnInputReturnedAsResultIsATensorOfItsOwn) {
   EXPECT_EQ(numbers(x.grad()), Numbers({10, 10}));
 }
 
+struct WithCaptured : Function<WithCaptured> {
+  static inline Tensor captured = {};
+  static Tensors forward(Context&, const Tensor& x) { return {x * 2.0, captured}; }
+  static Tensor backward(Context&, const Tensors& g) { return g[0] * 2.0; }
+};
+
+TEST_F(FunctionTest, AParameterReturnedFromElsewhereStaysOne) {
+  const Tensor x = leaf({1}), parameter = leaf({3});
+  WithCaptured::captured = parameter;
+  const Tensors y = WithCaptured::apply(x);
+  WithCaptured::captured = Tensor();
+  EXPECT_TRUE(y[1].shares_storage(parameter));
+  (y[0] * parameter).sum().backward();
+  EXPECT_TRUE(parameter.is_leaf());
+  EXPECT_EQ(numbers(parameter.grad()), Numbers({2}));
+  EXPECT_EQ(numbers(x.grad()), Numbers({6}));
+}
+
 TEST_F(FunctionTest, AnAliasOfALeafIsNotWrittenWhileRecording) {
   const Tensor x = leaf({1, 2});
   Tensor y = Identity::apply(x);
