@@ -94,7 +94,7 @@ void detail::warn_of_member(const Module& layer, const Module& member) {
   Module::State& state = member.state();
   if (state.adopted || state.is_checked.exchange(true, std::memory_order_relaxed)) return;
   bool matters = false;
-  state.walk([&](const std::string&, const Module::State& below) {
+  state.each([&](const Module::State& below) {
     matters |= below.depends_on_mode || !below.parameters.empty() || !below.buffers.empty();
   });
   if (!matters) return;
@@ -149,12 +149,12 @@ void Module::adopt(const std::string& name, Module& module, const std::type_info
 void Module::link(const std::string& name, State& child, const std::type_info& type) {
   State& self = state();
   Bodies shared, seen;  // shared: the leaves of the child that this module may have too
-  child.walk([&](const std::string&, State& state) {
+  child.each([&](const State& state) {
     for (const NamedTensor& parameter : state.parameters)
       if (detail::may_be_registered_more_than(1, parameter.tensor)) shared.insert(&internal::body(parameter.tensor));
   });
   if (!shared.empty()) {
-    self.walk([&](const std::string&, State& state) {
+    self.each([&](State& state) {
       for (NamedTensor& parameter : state.parameters) {
         const auto* const body = &internal::body(parameter.tensor);
         // The child may have renamed a leaf that it shares.
@@ -241,7 +241,7 @@ Tensor Module::register_buffer(const std::string& name, const Tensor& value, con
 // ---- mode ----
 
 void Module::train(bool on) {
-  state().walk([on](const std::string&, State& below) { below.training = on; });
+  state().each([on](State& below) { below.training = on; });
 }
 
 bool Module::is_training() const { return state().training; }
@@ -342,7 +342,7 @@ void Module::mark_as_batch_norm() { state().is_batch_norm = true; }
 void Module::mark_as_mode_dependent() { state().depends_on_mode = true; }
 
 void Module::set_generator(Generator& generator) {
-  state().walk([&](const std::string&, State& below) { below.generator = &generator; });
+  state().each([&](State& below) { below.generator = &generator; });
 }
 
 Generator& Module::generator() const { return has_generator() ? *state().generator : default_generator(); }

@@ -77,6 +77,11 @@ struct Module::State final : SharedObject {
 
   Hooks& list_of_hooks() const { return static_cast<Hooks&>(*hooks); }
 
+  /// Calls visit(state) for this module and all its descendants, parents first. Needs no memory: destructors use it.
+  template <class F> void each(const F& visit) {
+    visit(*this);
+    for (const Child& child : children) child.state->each(visit);
+  }
   /// Calls visit(prefix, state) for this module and all its descendants, parents first. `prefix` is "" or ends in a
   /// dot; it begins with `start`.
   template <class F> void walk(const F& visit, std::string start = "") { walk_from(visit, start); }

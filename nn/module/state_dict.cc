@@ -185,7 +185,7 @@ void Module::to(DType dtype) {
   if (!is_floating(dtype)) throw DtypeError(text("a module takes f32, f64, bf16 or f16, not ", dtype));
   NoGrad guard;
   for (const Tensor& parameter : parameters()) detail::take_memory(parameter, cast(parameter.detach(), dtype));
-  state().walk([&](const std::string&, const State& below) {
+  state().each([&](const State& below) {
     for (const State::Buffer& buffer : below.buffers)
       if (is_floating(buffer.tensor.dtype())) detail::take_memory(buffer.tensor, cast(buffer.tensor.detach(), dtype));
   });
@@ -195,7 +195,7 @@ void Module::to(Device device) {
   ErrorFrame frame("to");
   NoGrad guard;
   for (const Tensor& parameter : parameters()) detail::take_memory(parameter, parameter.detach().to(device));
-  state().walk([&](const std::string&, const State& below) {
+  state().each([&](const State& below) {
     for (const State::Buffer& buffer : below.buffers)
       detail::take_memory(buffer.tensor, buffer.tensor.detach().to(device));
   });

@@ -1,9 +1,10 @@
-// Registration where memory runs out: a container has the item, under its name and in its list, or can be given it
-// again.
+// Modules where memory runs out: a container has a registered item, under its name and in its list, or can be given it
+// again; modes are given back all the same.
 #include "tests/failing_allocations.h"
 
 #include <memory>
 
+#include "nn/module/mode_scope.h"
 #include "nn/nn.h"
 #include "tensor/all.h"
 
@@ -75,6 +76,19 @@ TEST(FailingAllocations, LeaveAMemberToBeRegisteredAgain) {
       },
       check);
   check({});
+}
+
+TEST(FailingAllocations, LeaveModesToBeGivenBack) {
+  Owner owner;
+  owner.take();
+  auto modes = std::make_unique<nn::detail::ModeScope>(owner);
+  owner.eval();
+  {
+    const test::FailingAllocation failing(1, test::FailingAllocation::Where::here_on);
+    modes.reset();  // a destructor, which must not throw
+  }
+  EXPECT_TRUE(owner.is_training());
+  EXPECT_TRUE(owner.head.is_training());
 }
 
 }  // namespace
