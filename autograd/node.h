@@ -66,6 +66,9 @@ using SavedVisitor = std::function<void(const Saved& saved, bool refers_to_leaf)
 /// The gradients of the outputs of a node; undefined means zero.
 using Gradients = std::vector<Tensor>;
 
+/// Whether the output of a node may be computed again, and what that costs.
+enum class Again : uint8_t { no, dear, cheap };
+
 class Node : public Provenance {
  public:
   explicit Node(bool leaf);
@@ -87,7 +90,7 @@ class Node : public Provenance {
   virtual void free_saved() = 0;
   bool freed() const { return freed_; }
   /// Whether an output, or the tensor it is a view of, may be recomputed instead of saved (recomputation.h).
-  bool may_recompute() const { return may_recompute_; }
+  Again may_recompute() const { return may_recompute_; }
   /// Calls `visit` for each saved tensor, with a flag whether its memory belongs to a leaf.
   virtual void visit_saved(const SavedVisitor&) const {}
   /// The number of bytes saved for backward.
@@ -122,7 +125,7 @@ class Node : public Provenance {
   /// The index under which the post-accumulate hooks of a leaf are registered.
   static constexpr int kAccumulated = -1;
   bool freed_ = false;
-  bool may_recompute_ = false;
+  Again may_recompute_ = Again::no;
 
  private:
   struct Hook {

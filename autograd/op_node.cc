@@ -55,11 +55,25 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     return internal::modes().autocast != f32 && metas_[0].dtype == internal::modes().autocast &&
            refers_to_leaf(edges_[0]);
   };
-  if (recomputable && (reads.inputs != 0 || copies_leaf())) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
+  // A dear op is made able to run again only if that costs no memory to speak of.
+  const auto saves_enough = [&] {
+    if (!rule.is_dear) return reads.inputs != 0 || copies_leaf();
+    for (size_t i = 0; i < static_cast<size_t>(rule.recomputed_inputs); ++i) {
+      const Tensor& x = *call.inputs[i];
+      if (!x.defined()) continue;
+      if (x.dtype() != metas_[0].dtype) return false;  // rounded inside, as Autocast's scope decides
+      const bool exists = (reads.inputs >> i & 1u) != 0 || refers_to_leaf(edges_[i]);
+      if (!exists && x.numel() > call.outputs[0].numel() / 8) return false;
+    }
+    return reads.inputs != 0;
+  };
+  const bool runs_again = recomputable && saves_enough();
+  if (runs_again) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
   if (reads.inputs != 0) {
     saved_inputs_.reset(inputs);
     for (size_t i = 0; i < inputs; ++i)
-      if ((reads.inputs >> i) & 1u && call.inputs[i]->defined()) save_input(i, *call.inputs[i]);
+      if ((reads.inputs >> i) & 1u && call.inputs[i]->defined())
+        save_input(i, *call.inputs[i], (reads.if_recording >> i & 1u) != 0);
   }
   if (reads.outputs != 0) {
     saved_outputs_.reset(outputs);
@@ -71,15 +85,16 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     for (size_t i = 0; i < inputs; ++i)
       if (call.inputs[i]->defined()) views_[i] = call.inputs[i]->layout();
   }
-  may_recompute_ = op_.is_view() ? edges_[0].node && edges_[0].node->may_recompute() : recomputable && can_recompute();
+  if (op_.is_view() && edges_[0].node) may_recompute_ = edges_[0].node->may_recompute();
+  if (runs_again && can_recompute()) may_recompute_ = rule.is_dear ? Again::dear : Again::cheap;
   if (op_.is_view() && edges_[0].node) view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
 }
 
-void OpNode::save_input(size_t index, const Tensor& x) {
+void OpNode::save_input(size_t index, const Tensor& x, bool if_recording) {
   SavedInput& saved = saved_inputs_[index];
   // What code outside may have written into x would not be computed again.
   if (current_saver() == nullptr && !internal::storage(x).may_change_unseen())
-    saved.recomputation = Recomputation::of(edges_[index]);
+    saved.recomputation = Recomputation::of(edges_[index], if_recording ? Again::dear : Again::cheap);
   if (saved.recomputation.empty()) {
     saved.keep(x);
   } else {

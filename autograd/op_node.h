@@ -46,7 +46,7 @@ class OpNode final : public Node {
  private:
   friend class RuleArguments;
   friend class Recomputation;
-  void save_input(size_t index, const Tensor& x);
+  void save_input(size_t index, const Tensor& x, bool if_recording);
   Tensor saved_input(size_t index, const Edge& edge) const;
   /// Whether output 0 can be recomputed from the saved tensors (only for nodes for which may_recompute() is true).
   bool can_recompute() const;

@@ -9,9 +9,9 @@ namespace weft::autograd {
 namespace {
 
 /// The op that produced the tensor of `edge`, through any views of it; only if that is the op's first result.
-OpNode* op_behind(const Edge& edge) {
+OpNode* op_behind(const Edge& edge, Again least) {
   const Edge* at = &edge;
-  while (at->node && at->node->may_recompute() && at->index == 0) {
+  while (at->node && at->node->may_recompute() >= least && at->index == 0) {
     auto& node = static_cast<OpNode&>(*at->node);  // no other kind of node is marked so
     if (!node.op().is_view()) return &node;
     at = &node.edges()[0];
@@ -21,8 +21,8 @@ OpNode* op_behind(const Edge& edge) {
 
 }  // namespace
 
-Recomputation Recomputation::of(const Edge& edge) {
-  OpNode* const maker = op_behind(edge);
+Recomputation Recomputation::of(const Edge& edge, Again least) {
+  OpNode* const maker = op_behind(edge, least);
   return maker != nullptr && maker->can_recompute() ? Recomputation(*maker) : Recomputation();
 }
 
@@ -39,5 +39,7 @@ Tensor Recomputation::run() const {
   for (size_t i = 0; i < count; ++i) inputs[i] = maker_->saved_input(i, {});
   return maker_->rule_.recompute(maker_->op_.get(), inputs.data());
 }
+
+Device Recomputation::device() const { return maker_->saved_inputs_[0].storage->device(); }
 
 }  // namespace weft::autograd

@@ -7,6 +7,9 @@
 // need not be saved. The recomputed output has the same bits, as the same kernel runs on the same input. A write to
 // that input before backward is detected as usual. An output whose address was given out (data<T>()) is saved, as code
 // outside may have written into it.
+//
+// What a rule reads for the next derivative only (IfRecording) is recomputed by dear ops too: the projected input of a
+// recurrent layer is as large as all its gates, and almost no run asks for it.
 #pragma once
 
 #include <utility>
@@ -20,8 +23,9 @@ class OpNode;
 class Recomputation {
  public:
   Recomputation() = default;
-  /// A recomputation of the tensor that `edge` refers to; empty if that tensor must be saved instead.
-  static Recomputation of(const Edge& edge);
+  /// A recomputation of the tensor that `edge` refers to, by an op that is cheap, or dear if `least` is; empty if that
+  /// tensor must be saved instead.
+  static Recomputation of(const Edge& edge, Again least);
   Recomputation(Recomputation&& other) noexcept : maker_(std::move(other.maker_)) {}
   Recomputation& operator=(Recomputation&& other) noexcept {
     std::swap(maker_, other.maker_);
@@ -32,6 +36,8 @@ class Recomputation {
   bool empty() const { return !maker_; }
   /// Computes the output again; the result has no history.
   Tensor run() const;
+  /// Where its memory will be.
+  Device device() const;
 
  private:
   explicit Recomputation(OpNode& maker);

@@ -4,6 +4,7 @@
 
 #include "autograd/op_node.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/copy.h"
 
@@ -14,6 +15,14 @@ const void* RuleArguments::op() const { return node_.op_.get(); }
 Tensor RuleArguments::input(int index) const {
   const auto at = static_cast<size_t>(index);
   return node_.saved_input(at, node_.edges_[at]);
+}
+
+Tensor RuleArguments::input_if_recording(int index) const {
+  const auto at = static_cast<size_t>(index);
+  if (node_.saved_inputs_.empty()) return {};
+  const SavedInput& saved = node_.saved_inputs_[at];
+  if (internal::modes().recording || saved.recomputation.empty()) return input(index);
+  return expand(zeros({}, saved.dtype, saved.recomputation.device()), saved.view.shape());
 }
 
 Tensor RuleArguments::output(int index) const {

@@ -9,6 +9,7 @@
 //   Input<I>        the value of input I        Output, OutputOf<I> the value of output 0, I
 //   ViewOf<I>       the View of input I         Needs               which inputs need a gradient
 //   InputType<I>    the shape and dtype of input I, which must need a gradient
+//   IfRecording<I>  the value of input I where the run records, otherwise a tensor like it whose values are not read
 //   Views           the views of all inputs (list ops)
 //   Into<I>         memory for the gradient of input I (placement.h); undefined if the rule should make a new tensor
 // A rule returns the gradient, or an undefined Tensor for zero. Rules use only public ops, so that they can be
@@ -22,7 +23,8 @@
 //
 // A cheap op whose rule saves its input anyway (gelu) can be marked with recomputed_inputs<Op>. Other ops then
 // recompute its output instead of saving it (recomputation.h). An op whose rule saves nothing (cast) can be marked too:
-// its 16-bit copy is recomputed if its input is a leaf, which exists anyway.
+// its 16-bit copy is recomputed if its input is a leaf, which exists anyway. An op that is dear (linear) is marked with
+// is_dear_to_recompute<Op> too: it is computed again only for an IfRecording of a run that records.
 //
 // An op without a rule does not compile: rule_table.cc uses gradient<Op> of every op of op_list.h.
 #pragma once
@@ -58,6 +60,9 @@ template <int I> struct InputType {
 /// Memory, with any strides, for the gradient of input I. A rule that writes to it returns this tensor; a rule may
 /// ignore it. Undefined if there is none.
 template <int I> struct Into : Tensor {};
+/// The value of input I for a rule that only the next derivative reads, so that it need not be saved if a dear op can
+/// make it again.
+template <int I> struct IfRecording : Tensor {};
 struct Needs {
   uint64_t mask;
   bool operator[](int input) const { return (mask >> (input < 63 ? input : 63)) & 1u; }
@@ -69,14 +74,15 @@ struct Views {
 };
 
 /// What a rule reads: bit i of `inputs` and `outputs` for number i; views are saved all or none. Bit i of `into`: it
-/// can write the gradient of input i into given memory.
+/// can write the gradient of input i into given memory; of `if_recording`: it is one of `inputs` as IfRecording only.
 struct Reads {
   uint32_t inputs = 0;
   uint32_t outputs = 0;
   bool views = false;
   uint32_t into = 0;
+  uint32_t if_recording = 0;
   constexpr Reads operator|(Reads o) const {
-    return {inputs | o.inputs, outputs | o.outputs, views || o.views, into | o.into};
+    return {inputs | o.inputs, outputs | o.outputs, views || o.views, into | o.into, if_recording | o.if_recording};
   }
 };
 
@@ -88,6 +94,7 @@ struct Rule {
   bool places;  // it can write gradients into given memory (Into)
   std::vector<Tensor> (*run)(const RuleArguments& arguments);
   int recomputed_inputs;                                      // 0: the output is never recomputed
+  bool is_dear;                                               // to recompute
   Tensor (*recompute)(const void* op, const Tensor* inputs);  // computes output 0; null if it is never recomputed
 };
 
@@ -107,6 +114,7 @@ class RuleArguments {
     return is_last_ ? std::move(g) : g;
   }
   Tensor input(int index) const;
+  Tensor input_if_recording(int index) const;
   Tensor output(int index) const;
   std::span<const View> views() const;
   InputType<0> input_type(int index) const;
@@ -154,6 +162,10 @@ template <int I> struct Parameter<GradOf<I>> {
 template <int I> struct Parameter<Input<I>> {
   static constexpr Reads reads{1u << I, 0, false};
   static Input<I> make(const RuleArguments& a) { return {a.as_read(a.input(I))}; }
+};
+template <int I> struct Parameter<IfRecording<I>> {
+  static constexpr Reads reads{1u << I, 0, false, 0, 1u << I};
+  static IfRecording<I> make(const RuleArguments& a) { return {a.as_read(a.input_if_recording(I))}; }
 };
 template <int I> struct Parameter<OutputOf<I>> {
   static constexpr Reads reads{0, 1u << I, false};
@@ -311,6 +323,8 @@ consteval NotDifferentiable not_differentiable(const char* why) { return {why}; 
 /// The number of inputs of an op whose (first) output is recomputed in backward instead of being saved; 0 for other
 /// ops. Such an op is a pure function of its inputs and costs about one pass over memory.
 template <class Op> inline constexpr int recomputed_inputs = 0;
+/// Whether it costs more than that.
+template <class Op> inline constexpr bool is_dear_to_recompute = false;
 inline constexpr int kMostRecomputedInputs = 4;  // size of the array in Recomputation::run
 
 /// The rule of an op. There is no default: an op without a specialization does not compile.

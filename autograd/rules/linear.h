@@ -23,4 +23,7 @@ WEFT_GRADIENT(Linear) = per_input(
       return g.dtype() == f16 ? sum(g, 0, {}, bias.dtype) : cast(sum(g, 0), bias.dtype);
     });
 
+template <> inline constexpr int recomputed_inputs<op::Linear> = 3;
+template <> inline constexpr bool is_dear_to_recompute<op::Linear> = true;
+
 }  // namespace weft::autograd

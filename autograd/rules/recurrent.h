@@ -15,9 +15,9 @@ std::vector<Tensor> recurrent_formula(const op::RecurrentSetting& op, const std:
                                       const Tensor& lengths);
 }  // namespace formulas
 
-WEFT_GRADIENT(Recurrent) = joint([](const op::Recurrent& op, Grad gy, GradOf<1> gh, GradOf<2> gc, Input<0> projected,
-                                    Input<1> weight, Input<2> bias, Input<3> h0, Input<4> c0, Input<5> lengths,
-                                    Output y, OutputOf<3> gates, OutputOf<4> cells, Needs needs) {
+WEFT_GRADIENT(Recurrent) = joint([](const op::Recurrent& op, Grad gy, GradOf<1> gh, GradOf<2> gc,
+                                    IfRecording<0> projected, Input<1> weight, Input<2> bias, Input<3> h0, Input<4> c0,
+                                    Input<5> lengths, Output y, OutputOf<3> gates, OutputOf<4> cells, Needs needs) {
   const auto d = adjoint::recurrent_backward({op, static_cast<int>(needs.mask & 0b11111)}, gy, gh, gc,
                                              {projected, weight, bias, h0, c0, lengths, y, gates, cells});
   return std::vector<Tensor>{d[0], d[1], d[2], d[3], d[4], Tensor()};

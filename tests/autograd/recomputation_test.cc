@@ -85,6 +85,26 @@ TEST_F(Recomputation, ACopyThatTheUserMadeIsKept) {
   EXPECT_TRUE(allclose(w.grad(), expected, 0x1p-10, 0x1p-10));  // each of the two is rounded to f16
 }
 
+// The projected input, of all gates, which only a second derivative reads.
+TEST_F(Recomputation, ARecurrentLayerKeepsNoProjectedInput) {
+  const Tensor x = randn({3, 5, 4}, f64), w = leaf({18, 4}), states = leaf({18, 6}), bias = leaf({18});
+  const int64_t gates = 3 * 5 * 4 * 6 * 8, y = 3 * 5 * 6 * 8, weight = 18 * 6 * 8;
+  const auto run = [&](const Tensor& projected) { return recurrent(Recurrence::gru, projected, states).output; };
+  const auto first = [&](const Tensor& projected) {
+    return grad({square(run(projected)).sum()}, {w, states, bias}, {.create_graph = true});
+  };
+  EXPECT_EQ(node(run(linear(x, w, bias))).saved_bytes(), gates + y + weight);
+  EXPECT_EQ(node(run(kept(linear(x, w, bias)))).saved_bytes(), gates + y + weight + 3 * 5 * 18 * 8);
+  EXPECT_EQ(node(run(linear(x * 1.0, w.detach(), bias))).saved_bytes(), gates + y + weight + 3 * 5 * 18 * 8)
+      << "x would be kept instead";
+  EXPECT_EQ(node(matmul(linear(x[0], w, bias), leaf({18, 2}))).saved_bytes(), (5 * 18 + 18 * 2) * 8)
+      << "a product is not computed again for a product";
+  const std::vector<Tensor> once = first(linear(x, w, bias)), usual = first(kept(linear(x, w, bias)));
+  const auto second = [&](const std::vector<Tensor>& g) { return grad({square(g[0]).sum()}, {w, states, bias}); };
+  const std::vector<Tensor> twice = second(once), usual_twice = second(usual);
+  for (size_t i = 0; i < 3; ++i) expect_same(once[i], usual[i]), expect_same(twice[i], usual_twice[i]);
+}
+
 TEST_F(Recomputation, TheMemoryIsFreeBeforeBackward) {
   const Tensor x = leaf({100, 100}), w = leaf({100, 1});
   const int64_t before = memory_stats().live_bytes;

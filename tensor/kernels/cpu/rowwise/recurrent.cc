@@ -198,7 +198,8 @@ void forward_rows(const Steps& s, const ForwardArrays<T>& a, const Weight& weigh
 
 template <class T> struct BackwardArrays {
   const T *gy, *gh, *gc, *h0, *c0, *y, *gates, *cells;
-  T *dprojected, *dstates, *h_before, *dh, *dc;  // dstates: of the states' part of the gates; (N, L, ...) as h_before
+  // The states' part of a gate has the gradient of the other part, but for a GRU's new gate: (N, L, H), as h_before.
+  T *dprojected, *dnew, *h_before, *dh, *dc;
 };
 
 template <class C> void gradient_of(const Steps& s, const CellGradient<C>& cell) {
@@ -221,10 +222,10 @@ void backward_rows(const Steps& s, const BackwardArrays<T>& a, const Weight& wei
   using C = Compute<T>;
   const int64_t rows = end - begin, hidden = s.hidden, width = s.width(), kept = s.kept();
   const int64_t states = rows * hidden, cell_states = s.has_cell() ? states : 0, through = weight.columns_written();
-  const bool cell = s.has_cell(), one_part = a.dstates == a.dprojected;
+  const bool cell = s.has_cell(), one_part = a.dnew == nullptr, in_rows = is_half<T> || !one_part;
   const Scratch<C> through_weight(weight.rows_written(rows) * through), dh(states), dcells(cell_states);
-  // Where T is a half, the gradients of the gates of all rows in one step.
-  const Scratch<C> dq_rows(is_half<T> ? rows * width : 0), dp_row(is_half<T> ? width : 0);
+  // The gradients of the states' part of the gates of all rows in one step, unless they lie in dprojected.
+  const Scratch<C> dq_rows(in_rows ? rows * width : 0), dp_row(is_half<T> ? width : 0);
   const WideRow<T> gates_of_step(kept), y_row(hidden), before_row(hidden), gy_row(hidden), cell_row(hidden),
       cell_before_row(hidden);
   load_or_zero(from_element(a.gh, begin * hidden), states, dh.data());
@@ -234,12 +235,12 @@ void backward_rows(const Steps& s, const BackwardArrays<T>& a, const Weight& wei
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t row = begin + r, place = row * s.length + t;
       T *before = a.h_before + place * hidden, *dp_to = a.dprojected + place * width,
-        *dq_to = a.dstates + place * width;
-      C* dq = place_for(dq_to, dq_rows.data() + (is_half<T> ? r * width : 0));
+        *dnew = one_part ? nullptr : a.dnew + place * hidden;
+      C* dq = place_for(one_part ? dp_to : nullptr, dq_rows.data() + (in_rows ? r * width : 0));
       if (!s.counts(row, t)) {
         std::fill_n(dq, width, C(0));
         std::fill_n(dp_to, width, T{});
-        std::fill_n(dq_to, width, T{});
+        if (!one_part) std::fill_n(dnew, hidden, T{});
         std::fill_n(before, hidden, T{});
         continue;
       }
@@ -257,14 +258,12 @@ void backward_rows(const Steps& s, const BackwardArrays<T>& a, const Weight& wei
                          cell ? cell_row(a.cells + place * hidden) : nullptr,
                          cell ? cell_before_row(state(a.cells, a.c0)) : nullptr, dh_row,
                          cell ? dcells.data() + r * hidden : nullptr, dp, dq});
-      put(dq, width, dq_to);
-      if (!one_part) put(dp, width, dp_to);
+      put(dp, width, dp_to);
+      if (!one_part) put(dq + width - hidden, hidden, dnew);
     }
-    const T* dstates = a.dstates + (begin * s.length + t) * width;
-    if constexpr (is_half<T>)
-      weight.left_multiply(dq_rows.data(), width, rows, through_weight.data(), through);
-    else
-      weight.left_multiply(dstates, s.length * width, rows, through_weight.data(), through);
+    const C* dq = place_for(a.dprojected + (begin * s.length + t) * width, dq_rows.data());
+    if (in_rows) dq = dq_rows.data();
+    weight.left_multiply(dq, in_rows ? width : s.length * width, rows, through_weight.data(), through);
     for (int64_t r = 0; r < rows; ++r)  // not where nothing came through: 0 times an infinite weight is NaN
       if (s.counts(begin + r, t)) add_to(through_weight.data() + r * through, hidden, dh.data() + r * hidden);
   }
@@ -272,8 +271,9 @@ void backward_rows(const Steps& s, const BackwardArrays<T>& a, const Weight& wei
   if (a.dc != nullptr) put(dcells.data(), cell_states, a.dc + begin * hidden);
 }
 
-/// The sums of the columns of x (rows, columns): 64 rows are added in Compute<T>, their sums in double.
-template <class T> void column_sums(const T* x, int64_t rows, int64_t columns, T* out) {
+/// The sums of the columns of x (rows, columns), rows `stride` apart: 64 rows are added in Compute<T>, their sums in
+/// double.
+template <class T> void column_sums(const T* x, int64_t rows, int64_t columns, int64_t stride, T* out) {
   using C = Compute<T>;
   const Scratch<double> total(columns);
   const Scratch<C> stage(columns);
@@ -281,7 +281,7 @@ template <class T> void column_sums(const T* x, int64_t rows, int64_t columns, T
   std::fill_n(total.data(), columns, 0.0);
   for (int64_t from = 0; from < rows; from += 64) {
     std::fill_n(stage.data(), columns, C(0));
-    for (int64_t i = from; i < std::min(from + 64, rows); ++i) add_to(row(x + i * columns), columns, stage.data());
+    for (int64_t i = from; i < std::min(from + 64, rows); ++i) add_to(row(x + i * stride), columns, stage.data());
     for (int64_t j = 0; j < columns; ++j) total.data()[j] += static_cast<double>(stage.data()[j]);
   }
   for (int64_t j = 0; j < columns; ++j) out[j] = static_cast<T>(static_cast<C>(total.data()[j]));
@@ -363,21 +363,29 @@ void op::RecurrentBackward::cpu(const Operand& gy, const Operand& gh, const Oper
           gates_in(gates), cells_in(cells);
       const OrScratch<T> dp_all(dp.data(), steps * s.width());
       const Scratch<T> h_before(steps * s.hidden), zeros(s.hidden);
-      // Only a GRU's reset gate lies between the two parts of a gate.
-      const OrScratch<T> dq_all(s.kind == Recurrence::gru ? nullptr : dp_all.data(), steps * s.width());
+      // Only a GRU's reset gate lies between the two parts of a gate, the new one.
+      const bool gru = s.kind == Recurrence::gru;
+      const Scratch<T> dnew(gru ? steps * s.hidden : 0);
       std::fill_n(zeros.data(), s.hidden, T{});
-      const BackwardArrays<T> arrays{gy_in.data(),    gh_in.data(),    gc_in.data(),    h_first.data(), c_first.data(),
-                                     y_in.data(),     gates_in.data(), cells_in.data(), dp_all.data(),  dq_all.data(),
-                                     h_before.data(), dh.data(),       dc.data()};
+      const BackwardArrays<T> arrays{
+          gy_in.data(),    gh_in.data(),    gc_in.data(),    h_first.data(), c_first.data(),
+          y_in.data(),     gates_in.data(), cells_in.data(), dp_all.data(),  gru ? dnew.data() : nullptr,
+          h_before.data(), dh.data(),       dc.data()};
       with_packed(Matrix<const T>(row_major(w.data(), s.width(), s.hidden)), [&](const auto& packed) {
         parallel_for(s.rows, s.grain(), [&](int64_t begin, int64_t end) {
           backward_rows<T>(s, arrays, packed, zeros.data(), begin, end);
         });
       });
-      if (dw.data() != nullptr)
-        gemm<T>(Matrix<const T>(row_major(dq_all.data(), steps, s.width()).transposed()),
-                row_major(h_before.data(), steps, s.hidden), row_major(dw.data(), s.width(), s.hidden));
-      if (db.data() != nullptr) column_sums<T>(dq_all.data(), steps, s.width(), db.data());
+      // From the gradients of `count` columns of the states' part, rows `stride` apart.
+      const auto sum_up = [&](const T* d, int64_t stride, int64_t first, int64_t count) {
+        if (dw.data() != nullptr)
+          gemm<T>(Matrix<const T>{d, count, steps, 1, stride}, row_major(h_before.data(), steps, s.hidden),
+                  row_major(dw.data() + first * s.hidden, count, s.hidden));
+        if (db.data() != nullptr) column_sums<T>(d, steps, count, stride, db.data() + first);
+      };
+      const int64_t shared = gru ? s.width() - s.hidden : s.width();
+      sum_up(dp_all.data(), s.width(), 0, shared);
+      if (gru) sum_up(dnew.data(), s.hidden, shared, s.hidden);
     } else {
       if (dw.data() != nullptr) std::fill_n(dw.data(), s.width() * s.hidden, T{});
       if (db.data() != nullptr) std::fill_n(db.data(), s.width(), T{});
