@@ -79,9 +79,9 @@ WEFT_GRADIENT(Hypot) = per_input([](Grad g, Input<0> a, Output y) { return g * (
 WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(a - b); },
                                      [](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(b - a); });
 // The gradient of a is 0 where a = 0, unless b is a positive number.
-WEFT_GRADIENT(Xlogy) = per_input(
-    [](Grad g, Input<0> a, Input<1> b) { return g * log(where(logical_and(a == 0.0, b <= 0.0), ones_like(b), b)); },
-    [](Grad g, Input<0> a, Input<1> b) { return g * (a / b); });
+WEFT_GRADIENT(Xlogy) = per_input([](Grad g, Input<0> a,
+                                    Input<1> b) { return g * log(where(logical_and(a == 0.0, b <= 0.0), 1.0, b)); },
+                                 [](Grad g, Input<0> a, Input<1> b) { return g * (a / b); });
 WEFT_GRADIENT(Copysign) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sign(a) * copysign(1.0, b); },
                                     [](Grad g) { return zeros_like(g); });
 WEFT_GRADIENT(Nextafter) = not_differentiable("a neighbor in a finite set");

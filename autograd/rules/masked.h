@@ -15,7 +15,9 @@ namespace weft::autograd {
 
 WEFT_GRADIENT(MaskedFill) = per_input([](Grad g, Input<1> mask) { return masked_fill(g, mask, 0); }, no_gradient);
 WEFT_GRADIENT(MaskedSelect) = per_input(  //
-    [](Grad g, Input<1> mask) { return masked_scatter(zeros(mask.shape(), g.dtype(), g.device()), mask, g); },
+    [](Grad g, Input<1> mask) {
+      return masked_scatter(expand(zeros({}, g.dtype(), g.device()), mask.shape()), mask, g);
+    },
     no_gradient);
 // The index of each element in the source; elements that keep their value get the index after its last element.
 WEFT_GRADIENT(MaskedScatter) = per_input(  //

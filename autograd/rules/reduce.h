@@ -80,8 +80,8 @@ inline Tensor norm_gradient(double p, const Tensor& g, const Tensor& x, const Te
   if (p == 2.0) return where(zero, zeros_like(scale), scale) * x;
   const Tensor ratio = abs(x) / where(zero, ones_like(y), y);
   const Tensor flat = logical_or(zero, x == 0.0);
-  const Tensor power = pow(where(flat, ones_like(x), ratio), p - 1.0);
-  return where(flat, zeros_like(x), g * power * sign(x));
+  const Tensor power = pow(where(flat, 1.0, ratio), p - 1.0);
+  return where(flat, 0.0, g * power * sign(x));
 }
 }  // namespace formulas
 

@@ -109,7 +109,7 @@ Tensor focal_loss(const Tensor& input, const Tensor& labels, const FocalOptions&
     const Tensor wrong = sigmoid(logits) * rest + sigmoid(-logits) * target;  // 1 - p would be 0 from logits of 17 on
     // Where the dtype cannot hold the slope of the power, the loss and its gradient are 0.
     const Tensor counts = wrong > least_normal(wrong.dtype());
-    loss = loss * where(counts, pow(where(counts, wrong, ones_like(wrong)), options.gamma), zeros_like(wrong));
+    loss = std::move(loss) * where(counts, pow(where(counts, wrong, 1.0), options.gamma), 0.0);
   }
   if (options.alpha >= 0) loss = loss * (target * options.alpha + rest * (1.0 - options.alpha));
   return reduce(loss, options.reduction);

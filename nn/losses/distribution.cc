@@ -8,7 +8,6 @@
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
-#include "tensor/functions/fill.h"
 #include "tensor/functions/masked.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
@@ -42,9 +41,9 @@ Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNllO
   Tensor loss = options.log_input ? exp(input) - labels * input : input - labels * log(input + eps);
   if (options.full) {
     const Tensor large = labels > 1.0;
-    const Tensor t = where(large, labels, ones_like(labels));
+    const Tensor t = where(large, labels, 1.0);
     const Tensor stirling = t * log(t) - t + log(t * (2 * std::numbers::pi)) * 0.5;
-    loss = loss + where(large, stirling, zeros_like(stirling));
+    loss = loss + where(large, stirling, 0.0);
   }
   return reduce(loss, options.reduction);
 }
@@ -62,7 +61,7 @@ Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& va
                           var.shape()));
   if (any(dispatch::all_samples(var < 0.0)).item<bool>()) throw Error("var has a negative value");
   Tensor v = operand(lacks_last ? unsqueeze(var, -1) : var);
-  v = v + where(v < options.eps, options.eps - v, zeros_like(v)).detach();  // inf - inf would be NaN
+  v = v + where(v < options.eps, options.eps - v, 0.0).detach();  // inf - inf would be NaN
   Tensor loss = (log(v) + square(input - labels) / v) * 0.5;
   if (options.full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);
   return reduce(loss, options.reduction);

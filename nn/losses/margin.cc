@@ -24,8 +24,7 @@ using detail::reduce;
 
 /// a where the target is 1, b where it is -1, 0 elsewhere.
 Tensor by_sign(const Tensor& target, const Tensor& a, const Tensor& b) {
-  const Tensor none = zeros_like(a);
-  return where(target == 1, a, none) + where(target == -1, b, none);
+  return where(target == 1, a, 0.0) + where(target == -1, b, 0.0);
 }
 
 /// x (N, C) and integers of N rows; (C) counts as one row.
@@ -62,9 +61,8 @@ Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, const HingeEm
   ErrorFrame frame("hinge_embedding_loss", x, target);
   const auto [input, labels] = operands(x, target);
   // As PyTorch: what is neither 1 nor -1 gets both parts.
-  const Tensor none = zeros_like(input);
-  const Tensor far = where(labels == 1, none, above_zero(options.margin - input));
-  return reduce(where(labels == -1, none, input) + far, options.reduction);
+  const Tensor far = where(labels == 1, 0.0, above_zero(options.margin - input));
+  return reduce(where(labels == -1, 0.0, input) + far, options.reduction);
 }
 
 Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target,
@@ -90,7 +88,9 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& tar
   if (const DType dtype = promote(first.dtype(), second.dtype()); is_half_precision(dtype))
     return cast(cosine_embedding_loss(cast(first, f32), cast(second, f32), target, options), dtype);
   constexpr double kEps = 1e-12;  // PyTorch's
-  const Tensor squares = (sum(square(first), -1) + kEps) * (sum(square(second), -1) + kEps);
+  // (A function frees the squares before the next are computed.)
+  const auto length = [](const Tensor& x) { return sum(square(x), -1) + kEps; };
+  const Tensor squares = length(first) * length(second);
   const Tensor cosine = sum(first * second, -1) * rsqrt(squares);
   return reduce(by_sign(target, 1.0 - cosine, above_zero(cosine - options.margin)), options.reduction);
 }
@@ -121,8 +121,8 @@ Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const MultiMargi
   if (options.p == 2) distance = square(distance);
   if (options.weight.defined())
     distance = distance * reshape(index_select(options.weight, 0, flatten(index)), index.shape());
-  const Tensor own = one_hot(target, classes) != 0.0;
-  return reduce(mean(where(own, zeros_like(distance), distance), -1), options.reduction);
+  const Tensor own = index == arange(classes, i64, input.device());
+  return reduce(mean(where(own, 0.0, distance), -1), options.reduction);
 }
 
 Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
@@ -144,7 +144,7 @@ Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction r
   const int64_t most = most_of_a_row(counts);
   const Tensor pairs = logical_and(unsqueeze(slice(counts, 1, 0, most), 2), logical_not(unsqueeze(is_class, 1)));
   const Tensor distance = relu(1.0 - unsqueeze(gather(input, 1, slice(of_row, 1, 0, most)), 2) + unsqueeze(input, 1));
-  const Tensor loss = sum(where(pairs, distance, zeros_like(distance)), {1, 2}) / static_cast<double>(classes);
+  const Tensor loss = sum(where(pairs, distance, 0.0), {1, 2}) / static_cast<double>(classes);
   return reduce(loss, reduction);
 }
 

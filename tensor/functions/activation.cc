@@ -93,8 +93,9 @@ Tensor threshold(const Tensor& x, double threshold, double value) {
 Tensor softplus(const Tensor& x, double beta, double threshold) {
   ErrorFrame frame("softplus", x);
   if (beta == 0) throw Error("beta must not be 0");
-  const Tensor scaled = x * beta;
-  return where(scaled > threshold, x, softplus(scaled) / beta);
+  Tensor scaled = x * beta;
+  const Tensor is_linear = scaled > threshold;
+  return where(is_linear, x, softplus(std::move(scaled)) / beta);
 }
 
 Tensor glu(const Tensor& x, int64_t axis) {
@@ -121,9 +122,9 @@ Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options,
   const auto& [tau, hard, axis] = options;
   if (!(tau > 0)) throw Error(text("tau = ", tau, " must be positive"));
   // -log of an exponential number, which is kept above 0. Not drawn in bf16 and f16: their steps are too large.
-  const Tensor u = rand(logits.shape(), generator, logits.dtype() == f64 ? f64 : f32, logits.device());
+  Tensor u = rand(logits.shape(), generator, logits.dtype() == f64 ? f64 : f32, logits.device());
   const DType dtype = is_floating(logits.dtype()) ? logits.dtype() : f32;
-  const Tensor noise = -log(clip(-log1p(-u), 0x1p-25, std::nullopt));
+  const Tensor noise = -log(clip(-log1p(-std::move(u)), 0x1p-25, std::nullopt));
   const Tensor soft = softmax((logits + cast(noise, dtype)) / tau, axis);
   if (!hard) return soft;
   const Tensor chosen = one_hot(argmax(soft.detach(), axis), soft.size(axis));

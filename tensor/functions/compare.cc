@@ -94,12 +94,13 @@ Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
   ErrorFrame frame("isclose", a, b);
   const auto& [rtol, atol, equal_nan] = options;
   if (!(rtol >= 0 && atol >= 0)) throw Error(text("rtol = ", rtol, " and atol = ", atol, " must be 0 or more"));
-  const Tensor x = cast(a.detach(), f64), y = cast(b.detach(), f64), apart = distance(a.detach(), b.detach(), x, y);
+  Tensor x = cast(a.detach(), f64), y = cast(b.detach(), f64), apart = distance(a.detach(), b.detach(), x, y);
   // Infinities of one sign are close, and their difference is NaN.
-  const Tensor same = logical_or(eq(apart, 0.0), logical_and(eq(x, y), isinf(y)));
-  Tensor close = logical_or(same, logical_and(le(apart, add(mul(abs(y), rtol), atol)), isfinite(y)));
+  Tensor close = logical_or(eq(apart, 0.0), logical_and(eq(x, y), isinf(y)));
   if (equal_nan) close = logical_or(close, logical_and(isnan(x), isnan(y)));
-  return close;
+  const Tensor finite = isfinite(y);
+  x = Tensor();  // f64 is twice as large as most inputs
+  return logical_or(close, logical_and(le(apart, add(mul(abs(std::move(y)), rtol), atol)), finite));
 }
 
 bool allclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {

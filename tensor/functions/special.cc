@@ -28,12 +28,12 @@ Tensor sinc(const Tensor& x) {
   ErrorFrame frame("sinc", x);
   // 16 bits hold no angle to take the sine of.
   const bool is_narrow = is_half_precision(x.dtype());
-  const Tensor angle = (is_narrow ? cast(x, f32) : x) * std::numbers::pi, one = ones_like(angle);
+  const Tensor angle = (is_narrow ? cast(x, f32) : x) * std::numbers::pi;
   // Near 0 the gradient of the quotient is a difference of large numbers: the series is exact up to 0.3 in f64.
-  const Tensor near_zero = abs(angle) < 0.3, small = square(where(near_zero, angle, zeros_like(angle)));
+  const Tensor near_zero = abs(angle) < 0.3, small = square(where(near_zero, angle, 0.0));
   Tensor series = 1.0 - small * (1 / 110.0);
-  for (const double next : {1 / 72.0, 1 / 42.0, 1 / 20.0, 1 / 6.0}) series = 1.0 - small * next * series;
-  const Tensor divisor = where(near_zero, one, angle);
+  for (const double next : {1 / 72.0, 1 / 42.0, 1 / 20.0, 1 / 6.0}) series = 1.0 - small * next * std::move(series);
+  const Tensor divisor = where(near_zero, 1.0, angle);
   const Tensor out = where(near_zero, series, sin(divisor) / divisor);
   return is_narrow ? cast(out, x.dtype()) : out;
 }

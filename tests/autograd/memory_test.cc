@@ -159,6 +159,13 @@ TEST_F(Memory, ZerosThatARuleSelectsTakeNoMemory) {
   EXPECT_LT(peak_of_backward(fmax(fresh(), bound)), 2.0);
   EXPECT_LT(peak_of_backward(hardswish(fresh())), 3.75);
   EXPECT_LT(peak_of_backward(nan_to_num(fresh())), 1.5);
+  EXPECT_LT(peak_of_backward(masked_select(fresh(), mask)), 3) << "of a seed of half the size";
+}
+
+TEST_F(Memory, ASignIsChangedInPlace) {
+  const auto fresh = [] { return parameter(rand({256, 1024}) + 0.5); };
+  EXPECT_LT(peak_of_backward(cos(fresh())), 1.5);
+  EXPECT_LT(peak_of_backward(reciprocal(fresh())), 1.5);
 }
 
 TEST_F(Memory, AGradientIsAddedToASumThatAnotherHolds) {

@@ -142,6 +142,9 @@ TEST(Losses, OfProbabilitiesNeedLittleMemory) {
   };
   EXPECT_LT(peak([&] { return bce(sigmoid(x), t); }), 9);
   EXPECT_LT(peak([&] { return kl_div(log_softmax(x, -1), t); }), 3.5);
+  const Tensor classes = zeros({256}, i64), either = t.sign();
+  EXPECT_LT(peak([&] { return multi_margin_loss(x, classes); }), 2.6);
+  EXPECT_LT(peak([&] { return hinge_embedding_loss(x, either); }), 4.1);
 }
 
 TEST(KlDiv, AtATargetOfZeroBothDerivativesAreZero) {
