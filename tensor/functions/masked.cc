@@ -5,6 +5,7 @@
 #include "tensor/adjoints/index.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
+#include "tensor/dispatch/over.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
@@ -30,6 +31,11 @@ Tensor triangle(const char* name, const Tensor& x, bool lower, int64_t diagonal)
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value) {
   ErrorFrame frame("masked_fill", x, mask);
   return dispatch::apply(op::MaskedFill{value}, x, mask);
+}
+Tensor masked_fill(Tensor&& x, const Tensor& mask, const Scalar& value) {
+  ErrorFrame frame("masked_fill", x, mask);
+  return dispatch::over(
+      x, [&](uint32_t temporaries) { return dispatch::apply_over(op::MaskedFill{value}, temporaries, x, mask); });
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {

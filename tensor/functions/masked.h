@@ -9,6 +9,7 @@ namespace weft {
 /// `value` where the mask is true, else `x`; x and mask broadcast. The result has x's dtype. For an integer dtype the
 /// value is truncated; Error if it is out of range.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value);
+Tensor masked_fill(Tensor&& x, const Tensor& mask, const Scalar& value);
 /// The same with a 0-d tensor as the value; its gradient is the sum of the gradients of all filled elements. DtypeError
 /// for a floating value if x is an integer tensor.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);

@@ -26,6 +26,15 @@ void check_bounds(const std::optional<Scalar>& min, const std::optional<Scalar>&
   if (max && max->to_double() < 0) check_fits(*max, dtype);
 }
 
+/// The dtype that clip() computes in.
+DType clipped_dtype(const Tensor& x, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  DType dtype = x.dtype();
+  if (min) dtype = promote_scalar(dtype, *min);
+  if (max) dtype = promote_scalar(dtype, *max);
+  check_bounds(min, max, dtype);
+  return dtype;
+}
+
 /// None where no integer of the dtype is above it.
 std::optional<Scalar> upper_bound(const std::optional<Scalar>& max, DType dtype) {
   return max && max->exceeds_i64() && !is_floating(dtype) ? std::nullopt : max;
@@ -107,11 +116,15 @@ Tensor gelu(const Tensor& x, Gelu form) {
 
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) {
   ErrorFrame frame("clip", x);
-  DType dtype = x.dtype();
-  if (min) dtype = promote_scalar(dtype, *min);
-  if (max) dtype = promote_scalar(dtype, *max);
-  check_bounds(min, max, dtype);
+  const DType dtype = clipped_dtype(x, min, max);
   return dispatch::apply(op::Clip{min, upper_bound(max, dtype)}, cast(x, dtype));
+}
+Tensor clip(Tensor&& x, std::optional<Scalar> min, std::optional<Scalar> max) {
+  ErrorFrame frame("clip", x);
+  const DType dtype = clipped_dtype(x, min, max);
+  const op::Clip op{min, upper_bound(max, dtype)};
+  if (dtype != x.dtype()) return dispatch::apply(op, cast(x, dtype));
+  return dispatch::over(x, [&](uint32_t temporaries) { return dispatch::apply_over(op, temporaries, x); });
 }
 
 Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max) {

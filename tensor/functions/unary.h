@@ -51,6 +51,7 @@ Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 /// x limited to [min, max]; either bound may be absent. NaN propagates, also from a bound. The gradient at a bound is
 /// 1. Error if min > max (PyTorch gives max).
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt);
+Tensor clip(Tensor&& x, std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt);
 /// The same with tensors as bounds: minimum(maximum(x, min), max); they broadcast with x. NaN propagates. Where x
 /// equals a bound, x gets the whole gradient.
 Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max);

@@ -166,6 +166,7 @@ TEST_F(Memory, ASignIsChangedInPlace) {
   const auto fresh = [] { return parameter(rand({256, 1024}) + 0.5); };
   EXPECT_LT(peak_of_backward(cos(fresh())), 1.5);
   EXPECT_LT(peak_of_backward(reciprocal(fresh())), 1.5);
+  EXPECT_LT(peak_of_backward(huber(fresh(), zeros({256, 1024}))), 1.5) << "limited in place too";
 }
 
 TEST_F(Memory, AGradientIsAddedToASumThatAnotherHolds) {

@@ -32,6 +32,33 @@ TEST(Temporaries, EveryElementWiseFormTakesTheMemory) {
   EXPECT_TRUE(takes_memory(fresh, [](Tensor&& x) { return std::move(x) / fresh(); }));
   EXPECT_TRUE(takes_memory(fresh, [&](Tensor&& x) { return maximum(other, std::move(x)); }));
   EXPECT_TRUE(takes_memory(fresh, [](Tensor&& x) { return pow(std::move(x), 3.0); }));
+  EXPECT_TRUE(takes_memory(fresh, [](Tensor&& x) { return clip(std::move(x), 0.5, 1.0); }));
+  EXPECT_TRUE(takes_memory(fresh, [](Tensor&& x) { return clip(std::move(x), std::nullopt, 1); }));
+  const Tensor mask = other > 0.5;
+  EXPECT_TRUE(takes_memory(fresh, [&](Tensor&& x) { return masked_fill(std::move(x), mask, 3); }));
+}
+
+TEST(Temporaries, ClipAndMaskedFillGiveTheSame) {
+  const Tensor x = rand({64}), mask = rand({64}) > 0.5, whole = randint(0, 9, {64}), wide = rand({3, 64}) > 0.5;
+  const Tensor y = x * 2.0;
+  EXPECT_TRUE(equal(clip(x * 2.0, 0.5, 1.0), clip(y, 0.5, 1.0)));
+  EXPECT_TRUE(equal(clip(whole * 2, 2.5, 7), clip((whole * 2).to(f32), 2.5, 7))) << "a bound may change the dtype";
+  EXPECT_TRUE(equal(masked_fill(x * 2.0, mask, -1.0), masked_fill(y, mask, -1.0)));
+  EXPECT_TRUE(equal(masked_fill(x * 2.0, wide, -1.0), masked_fill(y, wide, -1.0)));
+  const auto gradient = [&](const auto& f) {
+    const Tensor leaf = parameter(x.clone());
+    square(f(leaf)).sum().backward();
+    return leaf.grad();
+  };
+  EXPECT_TRUE(equal(gradient([](const Tensor& v) { return clip(v * 2.0, 0.5, 1.0); }), gradient([](const Tensor& v) {
+                      const Tensor kept = v * 2.0;
+                      return clip(kept, 0.5, 1.0);
+                    })));
+  EXPECT_TRUE(
+      equal(gradient([&](const Tensor& v) { return masked_fill(exp(v), mask, 2.0); }), gradient([&](const Tensor& v) {
+              const Tensor kept = exp(v);
+              return masked_fill(kept, mask, 2.0);
+            })));
 }
 
 TEST(Temporaries, ValuesAreThoseOfNewTensors) {
