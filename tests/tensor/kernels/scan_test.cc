@@ -50,6 +50,29 @@ TEST(CumulativeExtremum, FindsEveryNewOneOfALine) {
   }
 }
 
+TEST(CumulativeExtremum, FindsTheLastOfEqualIntegers) {
+  manual_seed(6);
+  for (const DType dtype : {i64, i32, i16, i8, u8, boolean})
+    for (const int64_t length : {1, 5, 12, 20, 33, 300}) {
+      Tensor x = randint(0, 3, {6, length}).to(dtype);
+      x[1].fill_(dtype == boolean ? 1 : 127);
+      if (is_integer(dtype) && dtype != u8) x[2].fill_(-128), x[3].sub_(2);
+      const auto values = x.to_vector<double>();
+      const auto found = cummax(x, 1), least = cummin(x, 1);
+      const auto maxima = found.values.to_vector<double>(), minima = least.values.to_vector<double>();
+      const auto highest = found.indices.to_vector<int64_t>(), lowest = least.indices.to_vector<int64_t>();
+      for (size_t i = 0, top = 0, bottom = 0; i < values.size(); ++i) {
+        const size_t line = i - i % static_cast<size_t>(length);
+        if (i == line || values[i] >= values[top]) top = i;
+        if (i == line || values[i] <= values[bottom]) bottom = i;
+        ASSERT_EQ(highest[i], static_cast<int64_t>(top - line)) << dtype << " " << length << ", " << i;
+        ASSERT_EQ(lowest[i], static_cast<int64_t>(bottom - line)) << dtype << " " << length << ", " << i;
+        ASSERT_EQ(maxima[i], values[top]);
+        ASSERT_EQ(minima[i], values[bottom]);
+      }
+    }
+}
+
 TEST(Cumprod, LinesSideBySideAreThoseOfEach) {
   manual_seed(6);
   const Tensor x = randn({11, 50}, f64);

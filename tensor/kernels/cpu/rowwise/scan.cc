@@ -89,7 +89,7 @@ template <class Op, class T> void extreme_line(int64_t length, T* out, int64_t* 
       }
     }
     for (int64_t i = begin; i < begin + count; ++i) {
-      Op::step(state, i, x[i]);
+      Op::step_alone(state, i, x[i]);
       out[i] = static_cast<T>(state.value);
       positions[i] = state.position;
     }
@@ -113,7 +113,10 @@ void step_lines(int64_t length, LineGroup<O, K> out, LineGroup<int64_t, K> posit
   for (int64_t i = 0; i < length; ++i) {
 #pragma GCC unroll 8
     for (int k = 0; k < K; ++k) {
-      Op::step(states[k], i, static_cast<Compute<T>>(in.at(k, i))...);
+      if constexpr (kIsExtreme<Op>)
+        Op::step_alone(states[k], i, static_cast<Compute<T>>(in.at(k, i))...);
+      else
+        Op::step(states[k], i, static_cast<Compute<T>>(in.at(k, i))...);
       out.at(k, i) = static_cast<O>(Op::value(states[k]));
       if constexpr (kIsExtreme<Op>) positions.at(k, i) = states[k].position;
     }
