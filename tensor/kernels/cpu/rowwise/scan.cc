@@ -160,9 +160,9 @@ inline constexpr int64_t kTiled = is_half<T> && !kIsExtreme<Op>                 
                                   : simd::kVectorBytes == 64 && std::is_same_v<Op, SumScan<T>> ? 8
                                                                                                : 16;
 constexpr int64_t kFewestTiled = 8;
-/// Lines up to this long are scanned a few at a time: runs of memory (sums, other scans), and lines with gaps, of which
-/// longer ones are faster blocked, or on several threads.
-constexpr int64_t kSerialSum = 32, kSerial = 16, kSerialWithGaps = 1 << 16;
+/// Lines up to this long are scanned a few at a time: runs of memory (sums and extremes of integers, other scans), and
+/// lines with gaps, of which longer ones are faster blocked, or on several threads.
+constexpr int64_t kSerialLonger = 32, kSerial = 16, kSerialWithGaps = 1 << 16;
 /// Interleaved lines up to kLongestTogether long are scanned in tiles where a run of memory with all of their elements
 /// is no longer than this. (Running extremes are faster side by side.)
 template <class T> inline constexpr int64_t kLongestRun = sizeof(T) == 8 ? 64 : 128;
@@ -181,7 +181,8 @@ template <class Op, class T> bool prefers_some(int64_t length, bool runs) {
   constexpr bool kSum = std::is_same_v<Op, SumScan<T>>, kProduct = !kSum && !kIsExtreme<Op>;
   if (std::is_same_v<T, Float16> || std::is_same_v<Op, LogSumScan<T>>) return false;
   if (is_half<T>) return length > kTiled<Op, T> && kProduct && !runs;
-  return kProduct || length <= (!runs ? kSerialWithGaps : kSum ? kSerialSum : kSerial);
+  constexpr bool kLonger = kSum || (kIsExtreme<Op> && !kFloating<T>);
+  return kProduct || length <= (!runs ? kSerialWithGaps : kLonger ? kSerialLonger : kSerial);
 }
 
 /// Whether tiles are faster than a few lines at a time: those of very short lines are transposed by few shuffles, and
