@@ -8,6 +8,7 @@ import math
 import numpy as np
 import torch
 from torch import optim
+from torch.optim.lbfgs import _strong_wolfe
 
 from golden import digest, header, states, wave
 
@@ -162,5 +163,33 @@ trajectory("lbfgs", optim.LBFGS, lr=0.3, max_iter=2)
 trajectory("lbfgs_history", optim.LBFGS, lr=0.5, max_iter=3, history_size=2)
 trajectory("lbfgs_search", optim.LBFGS, max_iter=2, line_search_fn="strong_wolfe")
 trajectory("lbfgs_search_long", optim.LBFGS, lr=3.0, max_iter=4, history_size=3, line_search_fn="strong_wolfe")
+
+
+
+def line_search(name, f, first, most):
+    """Length, loss and number of evaluations, where f(x) gives a loss and its slope."""
+    evaluate = lambda x, t, d: (f(float(t))[0], torch.tensor([f(float(t))[1]], dtype=torch.float64))
+    loss, gradient = evaluate(None, 0.0, None)
+    direction = torch.ones(1, dtype=torch.float64)
+    loss, _, length, count = _strong_wolfe(
+        evaluate, None, first, direction, loss, gradient, gradient.dot(direction), max_ls=most)
+    values[name] = [float(length), float(loss), count]
+
+
+def wave_line(a, b, w, p):
+    return lambda x: (a * (x - b) ** 2 + math.sin(w * x + p), 2 * a * (x - b) + w * math.cos(w * x + p))
+
+
+def dent(x):
+    """Falls by 1e-5 at once; then less than a step must fall."""
+    return -1e-5 * (1 - math.exp(-x / 1e-5)) + 1e-5 * (x - 0.4) ** 2, -math.exp(-x / 1e-5) + 2e-5 * (x - 0.4)
+
+
+line_search("line_ends", wave_line(0.5, 3, 3, 0.5), 0.1, 3)
+line_search("line_none", wave_line(0.5, 3, 3, 0.5), 0.1, 0)
+line_search("line_upper", wave_line(0.75, 3.1, 6.5, 0.95), 0.82, 2)
+line_search("line_lower", wave_line(1.8, 5.5, 19.4, 5.8), 9.86, 3)
+for most in (2, 4, 25):
+    line_search(f"line_dent_{most}", dent, 1.0, most)
 
 print(header("optimizers.py", "Trajectories of other optimizers", "kTrajectories", values))

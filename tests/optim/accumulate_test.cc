@@ -85,5 +85,25 @@ TEST(Accumulate, AFailedStepDiscardsTheBatches) {
   }
 }
 
+TEST(Accumulate, RefusesStatesThatDoNotFit) {
+  const Tensor a = leaf({1, 2});
+  SGD optimizer({a}, {.lr = 0.1});
+  Accumulate accumulate(optimizer, 3);
+  accumulate.backward(sum(square(a)));
+  const State state = accumulate.state_dict();
+  for (const double waiting : {1.5, -1.0, 3.0}) {
+    State other = state;
+    other.numbers["waiting"] = waiting;
+    EXPECT_REFUSED(accumulate.load_state_dict(other),
+                   text("Accumulate::load_state_dict(): ", waiting, " of 3 batches cannot be waiting"));
+  }
+  State more = state;
+  more.tensors["grad.1"] = ones({2}, f64);
+  EXPECT_REFUSED(accumulate.load_state_dict(more),
+                 "Accumulate::load_state_dict(): the state has gradients for parameters past the optimizer's 1");
+  EXPECT_EQ(accumulate.waiting(), 1);
+  EXPECT_TRUE(a.grad().defined());
+}
+
 }  // namespace
 }  // namespace weft::optim

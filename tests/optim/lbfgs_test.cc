@@ -126,6 +126,12 @@ TEST(LBFGS, CarriesOn) {
       step(two, second);
     }
     EXPECT_TRUE(equal(one.a, two.a) && equal(one.b, two.b));
+    for (const char* part : {"lbfgs.direction", "lbfgs.steps_taken"}) {
+      State half = first.state_dict();
+      half.tensors.erase(part);
+      EXPECT_REFUSED(second.load_state_dict(half),
+                     "LBFGS(): the state does not fit: half of a pair of tensors is missing");
+    }
     EXPECT_EQ(second.evaluations(), first.evaluations());
     LBFGS other({leaf({1})});
     EXPECT_THROW(other.load_state_dict(first.state_dict()), Error);

@@ -2,7 +2,11 @@
 // against the papers' formulas. tests/golden/optimizers.py makes the values.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "optim/line_search.h"
 #include "optim/optim.h"
+#include "tensor/functions/compare.h"
 #include "tests/optim/optimizer_values.h"
 #include "tests/optim/problem.h"
 
@@ -137,6 +141,71 @@ TEST(Trajectory, LBFGS) {
   check_lbfgs("lbfgs_history", {.lr = 0.5, .max_iter = 3, .history_size = 2});
   check_lbfgs("lbfgs_search", {.max_iter = 2, .line_search = true});
   check_lbfgs("lbfgs_search_long", {.lr = 3.0, .max_iter = 4, .history_size = 3, .line_search = true});
+}
+
+LinePoint wave_line(double x, double a, double b, double w, double p) {
+  return {x, a * (x - b) * (x - b) + std::sin(w * x + p), 2 * a * (x - b) + w * std::cos(w * x + p), {}};
+}
+
+/// Falls by 1e-5 at once; then less than a step must fall.
+LinePoint dent(double x) {
+  const double rest = std::exp(-x / 1e-5);
+  return {x, -1e-5 * (1 - rest) + 1e-5 * (x - 0.4) * (x - 0.4), -rest + 2e-5 * (x - 0.4), {}};
+}
+
+TEST(Trajectory, LineSearch) {
+  const auto check = [](const std::string& name, LinePoint (*at)(double), double first, int64_t most) {
+    double evaluations = 0;
+    const auto counted = [&](double x) { return ++evaluations, at(x); };
+    const LinePoint found = strong_wolfe(counted, at(0), first, 1e-9, most);
+    testing::expect_numbers({found.length, found.loss, evaluations}, kTrajectories.at(name), 1e-6, name);
+  };
+  const auto wave = [](double x) { return wave_line(x, 0.5, 3, 3, 0.5); };
+  check("line_ends", wave, 0.1, 3);  // before there are two points around a minimum
+  check("line_none", wave, 0.1, 0);
+  check(
+      "line_upper", [](double x) { return wave_line(x, 0.75, 3.1, 6.5, 0.95); }, 0.82, 2);  // moved off an end
+  check(
+      "line_lower", [](double x) { return wave_line(x, 1.8, 5.5, 19.4, 5.8); }, 9.86, 3);
+  for (const int64_t most : {2, 4, 25}) check(text("line_dent_", most), dent, 1, most);  // the ends are exchanged
+}
+
+/// The second group's options are `change` of the first's: the trajectories are those of two optimizers.
+template <class O, class Group, class Options, class Change>
+void check_groups(const Options& options, const Change& change) {
+  Options changed = options;
+  change(changed);
+  const Problem together, apart;
+  Group second{.parameters = {together.b}};
+  change(second);
+  O groups({Group{.parameters = {together.a}}, second}, options), a({apart.a}, options), b({apart.b}, changed);
+  for (int step = 0; step < 5; ++step) {
+    together.step(groups);
+    b.zero_grad();
+    apart.backward(a);
+    a.step(), b.step();
+  }
+  EXPECT_TRUE(equal(together.a, apart.a) && equal(together.b, apart.b)) << groups.to_string();
+}
+
+TEST(Trajectory, Groups) {
+  const auto slow = [](auto& o) { o.lr = 0.003; };
+  check_groups<Adadelta, AdadeltaGroup>(AdadeltaOptions{.rho = 0.8}, [](auto& o) { o.rho = 0.7; });
+  check_groups<Adafactor, AdafactorGroup>(AdafactorOptions{}, slow);
+  check_groups<Adagrad, AdagradGroup>(AdagradOptions{.lr = 0.1}, [](auto& o) { o.initial_accumulator_value = 0.2; });
+  check_groups<Adamax, AdamaxGroup>(AdamaxOptions{.beta1 = 0.8}, [](auto& o) { o.beta2 = 0.9; });
+  check_groups<ASGD, ASGDGroup>(ASGDOptions{.lr = 0.1}, slow);
+  check_groups<LAMB, LAMBGroup>(LAMBOptions{.weight_decay = 0.1}, slow);
+  check_groups<Lion, LionGroup>(LionOptions{.lr = 0.01}, slow);
+  check_groups<NAdam, NAdamGroup>(NAdamOptions{.lr = 0.01}, [](auto& o) { o.beta2 = 0.9; });
+  check_groups<RAdam, RAdamGroup>(RAdamOptions{.lr = 0.01}, slow);
+  check_groups<Rprop, RpropGroup>(RpropOptions{.lr = 0.02}, slow);
+  const Tensor one = parameter(testing::wave({3, 4}, 0.1)), two = parameter(testing::wave({3, 4}, 0.1));
+  const MuonGroup fast{.parameters = {two}, .lr = 0.1};
+  Muon muon({{.parameters = {one}}, fast}, {.lr = 0.02});
+  for (const Tensor& w : {one, two}) w.set_grad(ones({3, 4}, f64));
+  muon.step();
+  EXPECT_GT(max(abs(two - one)).item<double>(), 0.01) << muon.to_string();
 }
 
 }  // namespace
