@@ -303,6 +303,12 @@ void add_puts(Cases& cases) {
 }
 
 void add_errors(Cases& cases) {
+  cases.error<DtypeError>(
+      "index_put adds a floating number to integers",
+      [] {
+        ones({3}, i64).index_put_({tensor({0, 1})}, 1.5, true);
+      },
+      "index_put_([3] i64): a floating value cannot be written to i64; cast it first");
   cases.error<IndexError>(
       "index with too many",
       [] {

@@ -57,6 +57,11 @@ void add_group_norm(Cases& cases) {
       .compares(DTypes{f32, f64})
       .no_gradient()
       .loose(20);
+  cases
+      .add("group norm of many single pixels", {{normal({2, 240}), normal({240}), normal({240})}},
+           CALL(group_norm(x[0], 2, x[1], x[2], kEps)), [](const Arrays& x) { return group_normed(x, 120); })
+      .accepts(kFloating)
+      .loose(20);
   // Few images, whose channels are divided, and many.
   cases
       .add("group norm of channels-last images",

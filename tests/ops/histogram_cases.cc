@@ -74,6 +74,13 @@ void add_histc(Cases& cases) {
 
 void add_histogram(Cases& cases) {
   const auto all = [](const HistogramResult& r) { return Outputs{r.hist, r.edges}; };
+  // Edges as if all values were 0.
+  cases
+      .add("histogram of nothing", {{normal({0, 3})}}, CALL(all(histogram(x[0], 2))),
+           [](const Arrays&) {
+             return Arrays{Array{{2}, {0, 0}}, Array{{3}, {-0.5, 0, 0.5}}};
+           })
+      .no_gradient();
   cases
       .add("histogram", hist_samples(), CALL(all(histogram(x[0], 4, {.range = std::pair(0.0, 8.0)}))),
            [=](const Arrays& x) {

@@ -1,4 +1,5 @@
 // Cases of matrix products.
+#include "tensor/adjoints/matmul.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/matmul.h"
@@ -124,6 +125,23 @@ void add_matmul_cases(Cases& cases) {
             {integers({5, 300}, -3, 3), integers({300, 33}, -3, 3)}},
            CALL(matmul(x[0], x[1])), product)
       .compares(DTypes{f32, f64, i64})
+      .loose(0);
+  std::vector<Sample> vectors;
+  for (const int64_t n : {2, 3, 4, 5, 6, 7, 8, 9, 10})
+    vectors.push_back({integers({3, n, n}, -3, 3), integers({3, n, 1}, -3, 3)});
+  cases.add("matmul of small matrices and vectors", vectors, CALL(matmul(x[0], x[1])), product)
+      .compares(DTypes{f32, f64})
+      .loose(0);
+  // Panels of rows, and their mirror images.
+  cases
+      .add("gram of many rows", {{integers({256, 3}, -3, 3)}, {integers({389, 3}, -3, 3)}},
+           CALL(adjoint::gram(x[0], f32)),
+           [](const Arrays& x) {
+             return product({x[0], transposed(x[0])});
+           })
+      .compares(DTypes{f32, bf16})
+      .gives({Result::f32})
+      .no_gradient()
       .loose(0);
   cases
       .add("matmul with its transpose", {{normal({3, 3})}, {normal({2, 3, 3})}}, CALL(matmul(x[0], x[0].t())),

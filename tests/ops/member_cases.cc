@@ -107,6 +107,16 @@ Outputs parts(const Tensor& x, const Tensor& p) {
                 {x.index_add(0, at, p.narrow(0, 0, 2), 2), index_add(x, 0, at, p.narrow(0, 0, 2), 2)},
                 {x.index_reduce(0, at, p.narrow(0, 0, 2), "amax"), index_reduce(x, 0, at, p.narrow(0, 0, 2), "amax")},
                 {x.take_along_dim(to, 1), gather(x, 1, to)},
+                {x.index_select(1, at), index_select(x, 1, at)},
+                {x.take(to), take(x, to)},
+                {x.gather(1, to), gather(x, 1, to)},
+                {x.scatter(1, to, p), scatter(x, 1, to, p)},
+                {x.scatter(0, to, 3), scatter(x, 0, to, 3)},
+                {x.scatter_add(1, to, p), scatter_add(x, 1, to, p)},
+                {x.masked_fill(above, 2), masked_fill(x, above, 2)},
+                {x.nonzero(), nonzero(x)},
+                {x.tril(1), tril(x, 1)},
+                {x.triu(-1), triu(x, -1)},
                 {x.put(at, p[0].narrow(0, 0, 2)), put(x, at, p[0].narrow(0, 0, 2))},
                 {x.scatter_reduce(1, to, p, "sum"), scatter_add(x, 1, to, p)},
                 {x.masked_fill(above, p[0][0]), masked_fill(x, above, p[0][0])},
@@ -141,6 +151,9 @@ Outputs reductions(const Tensor& x, const Tensor& p) {
   const Tensor edges = tensor({-1, 0, 2}).to(x.dtype()).to(x.device());
   return alike({{x.amax(1), max(x, 1)},
                 {x.amin(0, keepdim), min(x, 0, keepdim)},
+                {x.min_with_indices(0, keepdim).indices, min_with_indices(x, 0, keepdim).indices},
+                {x.argmin(1, keepdim), argmin(x, 1, keepdim)},
+                {x.log_softmax(0), log_softmax(x, 0)},
                 {x.var(1, keepdim), var(x, 1, 1, keepdim)},
                 {x.std(1, keepdim), stddev(x, 1, 1, keepdim)},
                 {x.sum(0, {}, f64), sum(x.to(f64), 0)},
@@ -212,7 +225,8 @@ Outputs matrices(const Tensor& x, const Tensor& p) {
                 {x.det(), det(x)},
                 {round_trip.logdet(), logdet(round_trip)},
                 {round_trip.inverse(), inverse(round_trip)},
-                {round_trip.cholesky(), cholesky(round_trip)}});
+                {round_trip.cholesky(), cholesky(round_trip)},
+                {p.cholesky_solve(cholesky(round_trip)), cholesky_solve(p, cholesky(round_trip))}});
 }
 
 void add_writes(Cases& cases) {
@@ -288,6 +302,12 @@ void add_member_errors(Cases& cases) {
       },
       "addcmul_([2] f32, [3, 2] f32, [2] f32): the result has shape [3, 2] but is written in place to shape [2]");
   cases.error<ShapeError>(
+      "a product that is larger in place",
+      [] {
+        ones({3}).addmm_(ones({2, 4}), ones({4, 3}));
+      },
+      "addmm_([3] f32, [2, 4] f32, [4, 3] f32): the result has shape [2, 3] and cannot be written in place to [3]");
+  cases.error<ShapeError>(
       "fill_diagonal_ of a vector", [] { ones({2}).fill_diagonal_(1); },
       "fill_diagonal_([2] f32): it has 1 axes; it takes a matrix");
 }
@@ -297,9 +317,9 @@ void add_member_errors(Cases& cases) {
 void add_member_cases(Cases& cases) {
   add_pairs(cases, "members: element-wise", 28, elementwise);
   add_pairs(cases, "members: of two", 38, two);
-  add_pairs(cases, "members: of parts", 32, parts);
-  add_pairs(cases, "members: reductions", 45, reductions);
-  add_pairs(cases, "members: matrices", 24, matrices);
+  add_pairs(cases, "members: of parts", 42, parts);
+  add_pairs(cases, "members: reductions", 48, reductions);
+  add_pairs(cases, "members: matrices", 25, matrices);
   add_pairs(cases, "members: writes", 29, writes);
   add_writes(cases);
   add_member_errors(cases);

@@ -20,6 +20,13 @@ namespace {
 
 double one(double) { return 1; }
 
+/// Three weights so large that the others are never drawn.
+std::vector<double> few_of_many() {
+  std::vector<double> weights(60, 1e-7);
+  for (const size_t i : {7, 31, 58}) weights[i] = 60000;
+  return weights;
+}
+
 void add_samples(Cases& cases) {
   // Weights of 0 are never drawn, the only one above 0 always.
   cases
@@ -49,6 +56,13 @@ void add_samples(Cases& cases) {
             const std::vector<double> sums(static_cast<size_t>(x[0].shape[0]), 15), squares(sums.size(), 55);
             return Arrays{Array{{x[0].shape[0]}, sums}, Array{{x[0].shape[0]}, squares}};
           })
+      .accepts(kFloating)
+      .gives({Result::i64})
+      .no_gradient()
+      .no_layouts();
+  cases
+      .add("multinomial of a few of many", {{given({60}, few_of_many())}}, CALL(sum(multinomial(x[0], 3))),
+           constant({}, {96}))
       .accepts(kFloating)
       .gives({Result::i64})
       .no_gradient()

@@ -257,6 +257,9 @@ TEST(Functions, DrawWithinTheirBounds) {
   const Tensor dice = randint_like(zeros({1000}, i8), 1, 7, generator);
   EXPECT_EQ(dice.dtype(), i8);
   EXPECT_TRUE(all(logical_and(dice >= 1, dice <= 6)).item<bool>());
+  const Tensor below = randint_like(zeros({1000}, i8), 6);
+  EXPECT_EQ(below.dtype(), i8);
+  EXPECT_TRUE(all(logical_and(below >= 0, below < 6)).item<bool>());
 }
 
 // ---- by the names of NumPy and PyTorch ----
