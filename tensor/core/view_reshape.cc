@@ -12,17 +12,13 @@ int64_t wrapping_multiply(int64_t a, int64_t b) {
 }
 
 /// The strides under which `to` visits the elements of (`from`, `strides`) in row-major order; false where there are
-/// none. Both shapes have the same number of elements, not 0.
+/// none. Both shapes have the same number of elements, not 0; `from` has axes.
 ///
 /// From the right, old axes are merged into chunks whose elements have one common distance; the new axes must then
 /// split each chunk on its own. This finds strides wherever they exist: a new axis across the border of two chunks
 /// would need two different distances (the algorithm of PyTorch's computeStride).
 bool restride(const Shape& from, const Strides& strides, const Shape& to, Strides& out) {
   out.resize(to.size());
-  if (from.empty()) {
-    for (int64_t& stride : out) stride = 1;
-    return true;
-  }
   auto next = to.rank() - 1;
   int64_t distance = strides.back();
   int64_t chunk = 1;

@@ -1,6 +1,7 @@
 // Indexing kernels against naive loops; integers make sums exact. Bad indices are named and nothing is written.
 #include "tensor/ops/index.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -67,7 +68,8 @@ TEST(Index, SelectAndAdd) {
   Random random(72);
   for (int i = 0; i < property_cases(300); ++i) {
     const int64_t rank = pick(random, 1, 4), axis = pick(random, 0, rank - 1);
-    const Shape shape = random_shape(rank, random);
+    Shape shape = random_shape(rank, random);
+    if (i % 10 == 0 && axis + 1 < rank) shape[static_cast<size_t>(rank - 1)] = 1300;  // slices of 1 KiB and more
     const Shape taken = with(shape, axis, pick(random, 0, 9));
     const DType dtype = kAllDtypes[pick(random, 0, 8)];
     AnyArray x = small_integers(shape, dtype, kAllLayouts[pick(random, 0, 4)], random);
@@ -82,6 +84,26 @@ TEST(Index, SelectAndAdd) {
     expect_equal(into, reference::scattered(values_of(out), shape, named), "index_add " + describe(into));
     if (HasFailure()) break;
   }
+}
+
+// Tables of 8 MiB and more, whose lines are prefetched.
+TEST(Index, CopiesElementsToALargeTable) {
+  constexpr int64_t kSize = 1 << 20, kCount = 5000;
+  std::vector<double> table(kSize, -1), values(kCount);
+  std::vector<int64_t> rows(kCount);
+  for (size_t i = 0; i < kCount; ++i) {
+    values[i] = static_cast<double>(i);
+    rows[i] = static_cast<int64_t>(i * 48271 % kSize);  // an odd factor: none twice
+  }
+  const View whole = View::contiguous({kSize}), list = View::contiguous({kCount});
+  op::IndexCopy{0, 1, true}.cpu({table.data(), &whole, f64}, {rows.data(), &list, i64}, {values.data(), &list, f64},
+                                {table.data(), &whole, f64});
+  for (size_t i = 0; i < kCount; ++i) {
+    double& element = table[static_cast<size_t>(rows[i])];
+    ASSERT_EQ(element, values[i]);
+    element = -1;
+  }
+  EXPECT_EQ(std::ranges::count(table, -1), kSize);
 }
 
 TEST(Index, EmbeddingAndItsGradient) {

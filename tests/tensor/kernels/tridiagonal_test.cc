@@ -1,6 +1,9 @@
-// Eigenvalues of symmetric tridiagonal matrices, judged by counting signs in Sturm sequences.
+// Reduction to tridiagonal form, and eigenvalues of tridiagonal matrices, judged by counting signs in Sturm sequences.
+#include "tensor/kernels/cpu/linalg/tridiagonal.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -75,6 +78,38 @@ TEST(Tridiagonal, NothingHasNoValues) {
   tridiagonal_values(d.data(), e.data(), 0);
   EXPECT_EQ(d, (Values{3, 4}));
   EXPECT_EQ(e, (Values{5, 6}));
+}
+
+/// T = Q^T a Q has a's trace and sum of squares, and Q T = a Q; the columns of a panel lie near or far from each other.
+template <class T> void check_reduction(int64_t n) {
+  testing::Random random(2);
+  const Values drawn = testing::normal_values(random, static_cast<size_t>(n * n), 1);
+  std::vector<T> whole(drawn.size()), used, turned(drawn.size());
+  const Matrix<T> a = row_major(whole.data(), n, n), q = row_major(turned.data(), n, n);  // rows of q: columns of Q
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      a.at(i, j) = static_cast<T>(drawn[static_cast<size_t>(std::min(i, j) * n + std::max(i, j))]);
+  used = whole;
+  Values d(static_cast<size_t>(n)), e(static_cast<size_t>(n));
+  const Tridiagonal<T> reduced(row_major(used.data(), n, n), d.data(), e.data());
+  for (int64_t i = 0; i < n; ++i) q.at(i, i) = 1;
+  reduced.transform(q);
+  double error = 0;
+  for (int64_t k : {int64_t{0}, n / 2, n - 1})
+    for (int64_t i = 0; i < n; ++i) {
+      double product = 0, wanted = d[static_cast<size_t>(k)] * static_cast<double>(q.at(k, i));
+      for (int64_t j = 0; j < n; ++j) product += static_cast<double>(a.at(i, j)) * static_cast<double>(q.at(k, j));
+      if (k > 0) wanted += e[static_cast<size_t>(k - 1)] * static_cast<double>(q.at(k - 1, i));
+      if (k + 1 < n) wanted += e[static_cast<size_t>(k)] * static_cast<double>(q.at(k + 1, i));
+      error = std::max(error, std::abs(product - wanted));
+    }
+  EXPECT_LT(error, 50 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::sqrt(static_cast<double>(n)))
+      << n;
+}
+
+TEST(Tridiagonal, ReducesMatricesOfAnySize) {
+  for (const int64_t n : {1, 2, 3, 40, 150, 270}) check_reduction<double>(n);
+  for (const int64_t n : {40, 150, 530}) check_reduction<float>(n);
 }
 
 }  // namespace

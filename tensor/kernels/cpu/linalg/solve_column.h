@@ -17,18 +17,14 @@ template <class T> bool is_column_system(const Matrix<const T>& tri) {
   return tri.rows <= kLargest && (tri.column_stride == 1 || tri.row_stride == 1);
 }
 
-/// out -= a x, a few rows at a time.
+/// out -= a x, a few rows at a time; columns fill whole registers.
 template <class T> void subtract_by_rows(const Matrix<const T>& a, const T* x, T* out) {
   constexpr int N = simd::kLanes<T>, kRows = 4;
   const auto some = [&]<int kCount>(int64_t i) {
     simd::Vec<T> sums[kCount] = {};
     const T* const row = a.data + i * a.row_stride;
-    int64_t k = 0;
-    for (; k + N <= a.columns; k += N)
+    for (int64_t k = 0; k < a.columns; k += N)
       for (int r = 0; r < kCount; ++r) sums[r] += simd::load<T>(row + r * a.row_stride + k) * simd::load<T>(x + k);
-    if (const int left = static_cast<int>(a.columns - k); left > 0)
-      for (int r = 0; r < kCount; ++r)
-        sums[r] += simd::load_part<T>(row + r * a.row_stride + k, left) * simd::load_part<T>(x + k, left);
     for (int r = 0; r < kCount; ++r) out[i + r] -= simd::fold_lanes<Add, T, N>(sums[r]);
   };
   int64_t i = 0;
@@ -94,6 +90,7 @@ template <class T> class DiagonalBlock {
 /// others after it, as the triangle lies in memory.
 template <class T> void solve_column(const Matrix<const T>& tri, bool upper, bool unit, T* x) {
   constexpr int64_t kSize = DiagonalBlock<T>::kSize;
+  static_assert(kSize % simd::kLanes<T> == 0);  // for subtract_by_rows()
   DiagonalBlock<T> block;
   const int64_t n = tri.rows;
   for (int64_t done = 0; done < n; done += kSize) {
