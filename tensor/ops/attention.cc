@@ -47,7 +47,7 @@ Shape with(Shape batch, int64_t rows, int64_t columns) {
 }
 
 std::string attribute_text(const AttentionSetting& s) {
-  return text("causal=", s.causal ? "true" : "false", ", scale=", s.scale, ", dropout_p=", s.dropout_p);
+  return text("{causal=", s.causal ? "true" : "false", ", scale=", s.scale, ", dropout_p=", s.dropout_p, "}");
 }
 
 std::array<Spec, 3> Attention::infer(const Operand& q, const Operand& k, const Operand& v, const Operand& mask) const {

@@ -6,8 +6,8 @@ namespace weft {
 
 std::string attribute_text(const GridSampleOptions& o) {
   static constexpr std::array<const char*, 3> kPaddings = {"zeros", "border", "reflection"};
-  return text(name_of(o.mode), ", ", kPaddings[static_cast<size_t>(o.padding)],
-              o.align_corners ? ", aligned corners" : "");
+  return text("{", name_of(o.mode), ", ", kPaddings[static_cast<size_t>(o.padding)],
+              o.align_corners ? ", aligned corners}" : "}");
 }
 
 namespace op {

@@ -1,8 +1,10 @@
 // Cases of padding with values.
 #include <algorithm>
 
+#include "tensor/dispatch/apply.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/pad_mode.h"
+#include "tensor/ops/pad_mode.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -49,6 +51,20 @@ void add(Cases& cases, const std::string& name, const Shape& shape, const std::v
       .add("pad " + name, {{normal(shape)}}, CALL(pad(x[0], widths, mode, static_cast<int64_t>(value))),
            padded(widths, mode, value))
       .accepts(kAll);
+}
+
+/// The gradient of a sum is added up along rows whose elements may lie apart.
+void add_backward(Cases& cases) {
+  cases
+      .add("pad backward", {{normal({6, 7})}},
+           CALL(dispatch::apply(op::PadModeBackward{{{2, 1}, {3, 0}}, PadMode::reflect}, x[0])),
+           [](const Arrays& x) {
+             Array out{{3, 4}, std::vector<double>(12, 0.0)};
+             for (const Index& i : indices_of(x[0].shape))
+               out.at({source(PadMode::reflect, i[0] - 2, 3), source(PadMode::reflect, i[1] - 3, 4)}) += x[0].at(i);
+             return out;
+           })
+      .accepts(kFloating);
 }
 
 void add_errors(Cases& cases) {
@@ -107,6 +123,7 @@ void add_pad_mode_cases(Cases& cases) {
     add(cases, name + " with cuts", {4, 5}, {{1, -1}, {-2, 2}}, mode);
     add(cases, name + " by nothing", {3, 2}, {{0, 0}, {0, 0}}, mode);
   }
+  add_backward(cases);
   add_errors(cases);
 }
 

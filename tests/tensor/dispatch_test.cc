@@ -1,6 +1,8 @@
 // Dispatch: what every op has in common. Memory order of results, views and masks, observers, errors that name the op.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -240,6 +242,66 @@ TEST(Dispatch, DescriptorsPrintTheirAttributesAndCompare) {
   large = a;
   EXPECT_EQ(copy.to_string(), "slice(axis=0, start=none, end=5, step=2)");
   EXPECT_EQ(large.to_string(), "softmax(axis=1)");
+}
+
+/// Prints each op that runs.
+struct Descriptors : Observer {
+  std::vector<std::string> texts;
+  void begin(const ObserverEvent& event) override {
+    texts.push_back(text(event.name, "(", event.info->attributes(event.op), ")"));
+  }
+};
+
+TEST(Dispatch, OptionsPrintAsTheyAreWritten) {
+  const Tensor x = ones({1, 2, 6, 6}), w = ones({3, 2, 2, 2}), places = zeros({1, 2, 2, 2}), q = ones({1, 2, 3, 4});
+  const Tensor samples = zeros({1, 2, 3}), cube = ones({1, 2, 4, 4, 4});
+  Generator generator(7);
+  const std::vector<Padding> widths = {{0, 0}, {0, 0}, {1, 2}, {3, 0}};
+  struct Row {
+    std::function<Tensor()> call;
+    const char* text;  // of the last op
+  };
+  const std::vector<Row> table = {
+      {[&] {
+         return conv2d(x, w, {.stride = {1, 2}, .padding = 1});
+       },
+       "conv(options={stride=(1, 2), padding=1, dilation=1, groups=1})"},
+      {[&] {
+         return max_pool2d(x, {.kernel_size = {2, 3}, .ceil_mode = true});
+       },
+       "max_pool2d(windows={kernel_size=(2, 3), stride=(2, 3), padding=0, dilation=1, ceil_mode=true})"},
+      {[&] {
+         return adaptive_max_pool2d(x, {3, 2});
+       },
+       "max_pool2d(windows=adaptive to (3, 2))"},
+      {[&] { return avg_pool2d(x, {.kernel_size = 2, .padding = 1}); },
+       "avg_pool2d(options={kernel_size=2, stride=2, padding=1, dilation=1, ceil_mode=false})"},
+      {[&] {
+         return fractional_max_pool3d(cube, {.kernel_size = 2, .output_size = {3, 2, 1}}, samples);
+       },
+       "fractional_max_pool(kernel=2, size=(3, 2, 1))"},
+      {[&] {
+         return interpolate(x, {.size = {3, 4}, .mode = Interpolation::bilinear, .align_corners = true});
+       },
+       "resample(lines=linear(6 to 3, aligned corners), columns=linear(6 to 4, aligned corners))"},
+      {[&] { return grid_sample(x, places, {.align_corners = true}); },
+       "grid_sample(options={bilinear, zeros, aligned corners})"},
+      {[&] { return scaled_dot_product_attention(q, q, q, {.causal = true}); },
+       "attention(setting={causal=true, scale=0.5, dropout_p=0})"},
+      {[&] { return pad(x, widths, PadMode::replicate); },
+       "pad_mode(widths=[(0, 0), (0, 0), (1, 2), (3, 0)], mode=replicate)"},
+      {[&] {
+         return shrink(x, {{0, 1}, {0, 2}, {1, 2}, {3, 5}});
+       },
+       "shrink(bounds=[(0, 1), (0, 2), (1, 2), (3, 5)])"},
+      {[&] { return randint(0, 5, {2}, generator); },
+       "random(distribution=integers, shape=[2], dtype=i64, low=0, high=5, seed=7, offset=0, device=cpu)"}};
+  for (const Row& row : table) {
+    Descriptors seen;
+    const ObserverScope scope(seen);
+    (void)row.call();
+    EXPECT_NE(std::ranges::find(seen.texts, row.text), seen.texts.end()) << row.text << " is not " << seen.texts.back();
+  }
 }
 
 }  // namespace
