@@ -71,6 +71,49 @@ TEST(Bilinear, TakesOneBatch) {
             "Bilinear([2, 1, 4] f32, [2, 3, 5] f32): the inputs differ in their batch axes: [2, 1, 4] and [2, 3, 5]");
 }
 
+TEST(LayerOptions, AreRefusedWhereTheyDoNotFit) {
+  EXPECT_EQ(error_of([] { ConvTranspose2d(2, 3, 3, {.output_padding = 2}); }),
+            "ConvTranspose2d(): output_padding 2 must be smaller than stride 1 or dilation 1");
+  EXPECT_EQ(error_of([] { GroupNorm(3, 4); }), "GroupNorm(): 4 channels do not divide into 3 groups");
+  EXPECT_EQ(error_of([] {
+              AdaptiveLogSoftmaxWithLoss({.in_features = 4, .n_classes = 9, .cutoffs = {5, 3}});
+            }),
+            "AdaptiveLogSoftmaxWithLoss(): cutoffs must ascend from 1 to below 9, not 3 at place 1");
+}
+
+TEST(Layers, SayWhichShapeTheyTake) {
+  EXPECT_EQ(error_of([] {
+              (void)GroupNorm(2, 4)(ones({2, 3}));
+            }),
+            "GroupNorm([2, 3] f32): the input must be (N, 4, ...)");
+  EXPECT_EQ(error_of([] {
+              (void)InstanceNorm2d(4)(ones({2, 4, 3, 3, 3}));
+            }),
+            "InstanceNorm2d([2, 4, 3, 3, 3] f32): the input must have 4 axes, (N, 4, ...)");
+  EXPECT_EQ(error_of([] {
+              (void)Bilinear(2, 3, 4)(ones({2, 2}), ones({2, 4}));
+            }),
+            "Bilinear([2, 2] f32, [2, 4] f32): the inputs must be (..., 2) and (..., 3)");
+  EXPECT_EQ(error_of([] { (void)EmbeddingBag(5, 3)(zeros({2}, i64)); }),
+            "EmbeddingBag([2] i64): indices must be (N, L), or a row together with offsets");
+  EXPECT_EQ(error_of([] {
+              (void)cosine_embedding_loss(ones({3, 4}), ones({3, 4}), ones({2}));
+            }),
+            "cosine_embedding_loss([3, 4] f32, [3, 4] f32, [2] f32): there are 3 pairs and 2 targets");
+}
+
+TEST(AdaptiveLogSoftmaxWithLoss, PredictsTheMostProbableClass) {
+  manual_seed(2);
+  const AdaptiveLogSoftmaxWithLoss layer({.in_features = 8, .n_classes = 10, .cutoffs = {2, 5}, .div_value = 2});
+  const Tensor x = randn({40, 8}) * 5.0, classes = layer.predict(x);
+  EXPECT_TRUE(equal(classes, argmax(layer.log_prob(x), 1)));
+  EXPECT_TRUE(any(classes >= 5).item<bool>()) << "a class of a cluster";
+  EXPECT_TRUE(equal(layer.predict(x[3]), classes[3]));
+  EXPECT_EQ(error_of([&] { (void)layer(x, zeros({3}, i64)); }),
+            "AdaptiveLogSoftmaxWithLoss([40, 8] f32, [3] i64): the inputs must be (N, in_features) and (N), or "
+            "(in_features) and ()");
+}
+
 // One image: with several PyTorch accepts it as well, and the result is the bias.
 TEST(GroupNorm, OfOneValuePerGroupHasNoVariance) {
   for (const Shape& shape : {Shape{1, 3}, Shape{1, 3, 1}})

@@ -13,11 +13,15 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
+#include "tensor/functions/conv.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/group_norm.h"
 #include "tensor/functions/histogram.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/nonzero.h"
+#include "tensor/functions/pool.h"
 #include "tensor/functions/quantile.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
@@ -172,6 +176,33 @@ TEST(LayersUnderVmap, LinearLayersHaveTheDtypeOfAutocast) {
     layer.weight().zero_grad();
     loop.to(f32).sum().backward();
     EXPECT_TRUE(allclose(gradient, layer.weight().grad(), 1e-3, 1e-3));
+  }
+}
+
+// Ops that merge the batch into an axis, or run sample by sample, say what one sample would give.
+TEST(LayersUnderVmap, OfNoSamplesGiveNone) {
+  const Tensor w = ones({3, 2, 2, 2}, f64);
+  using F = std::function<std::vector<Tensor>(const Tensor&)>;
+  const std::vector<F> table = {
+      [&](const Tensor& x) { return std::vector{conv2d(x, w)}; },
+      [&](const Tensor& x) {
+        return std::vector{max_pool2d(x, 2), avg_pool2d(x, 2)};
+      },
+      [&](const Tensor& x) { return std::vector{group_norm(x, 2)}; },
+      [&](const Tensor& x) {
+        return std::vector{masked_fill(x, x > 0.0, 1), gather(x, 3, zeros({4, 2, 6, 1}, i64))};
+      },
+      [&](const Tensor& x) {
+        return std::vector{multinomial(x[0][0], 2), poisson(x)};
+      }};
+  for (const F& f : table) {
+    const auto whole = [&](const std::vector<Tensor>& in) { return f(in[0]); };
+    const std::vector<Tensor> some = vmap(whole)(std::vector<Tensor>{ones({3, 4, 2, 6, 6}, f64)}),
+                              none = vmap(whole)(std::vector<Tensor>{ones({0, 4, 2, 6, 6}, f64)});
+    for (size_t i = 0; i < some.size(); ++i) {
+      EXPECT_EQ(none[i].shape(), some[i].slice(0, 0, 0).shape());
+      EXPECT_EQ(none[i].dtype(), some[i].dtype());
+    }
   }
 }
 
