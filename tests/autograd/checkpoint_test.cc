@@ -128,6 +128,27 @@ TEST_F(Checkpoint, ARunThatFailsLeavesNothingForTheNextBackward) {
   }
 }
 
+TEST_F(Checkpoint, SaysWhatAnotherRunDidOtherwise) {
+  const Tensor x = parameter(ones({3})), p = parameter(ones({3})), q = parameter(ones({3}));
+  const auto difference = [&](const auto& f) {
+    int runs = 0;
+    const Tensor y = autograd::checkpoint([&](const Tensor& t) { return f(t, runs++ == 0); }, x).sum();
+    return error_of([&] { y.backward(); });
+  };
+  const std::string same = "a checkpointed function must do the same when it is run again: ";
+  EXPECT_EQ(difference([&](const Tensor& t, bool first) { return sin(t) * (first ? p : q); }),
+            "backward of `mul`: " + same + "it reads another parameter than the first time");
+  EXPECT_EQ(difference([&](const Tensor& t, bool first) {
+              return square(first ? sin(t) : cat({sin(t), t}));
+            }),
+            "backward of `square`: " + same + "tensor 1 that it keeps was [3] f32 and is now [6] f32");
+  EXPECT_EQ(difference([&](const Tensor& t, bool first) {
+              const Tensor drawn = t * rand({3});
+              return square(first ? drawn : drawn * rand({3}));
+            }),
+            "backward of `square`: what is run again draws random numbers more often than the 1 times before");
+}
+
 TEST_F(Checkpoint, HooksSeeAllThatIsSaved) {
   Tensor x = parameter(randn({40})), y = parameter(x.detach().clone());
   int packed = 0, unpacked = 0;

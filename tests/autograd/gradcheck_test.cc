@@ -87,6 +87,17 @@ TEST_F(Gradcheck, SaysWhereAGradientIsMissing) {
   EXPECT_FALSE(bool(gradcheck([](const Tensors& in) { return in[0].detach() * 2.0; }, {ones({1}, f64)})));
 }
 
+/// Gives no gradient where the one it gets lies in another order.
+struct OfOneOrder : Function<OfOneOrder> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g.is_contiguous() ? g : Tensor()}; }
+};
+
+TEST_F(Gradcheck, SaysWhereALayoutLosesTheGradient) {
+  const auto f = [](const Tensors& in) { return OfOneOrder::apply(in[0]); };
+  EXPECT_SAYS(gradcheck(f, {ones({2, 3}, f64)}).report(), "that of input 0 is undefined");
+}
+
 TEST_F(Gradcheck, ShowsTheFirstDifferencesAndCountsTheOthers) {
   auto f = [](const Tensors& in) { return in[0] * in[0].detach(); };
   const std::string report = gradcheck(f, {ones({9}, f64)}).report();
