@@ -1,7 +1,6 @@
 #include "nn/layers/conv_norm.h"
 
-#include "tensor/functions/binary.h"
-#include "tensor/functions/unary.h"
+#include <utility>
 
 namespace weft::nn {
 
@@ -10,19 +9,21 @@ bool is_one_op(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x) {
          norm.running_mean().dtype() == f32 && norm.running_mean().size(0) == conv.weight().size(0);
 }
 
-Tensor conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, const Tensor& residual, bool then_relu) {
-  if (is_one_op(conv, norm, x))
-    return in_layer(
-        conv,
-        [&](const Tensor& given) {
-          auto [scale, shift] = norm.scale_and_shift();
-          return conv.forward_scaled(given, {std::move(scale), std::move(shift), residual, then_relu});
-        },
-        x);
-  Tensor y = conv(x);
-  if (!residual.defined()) return then_relu ? norm.forward_relu(y) : norm(y);
-  y = norm(y) + residual;
-  return then_relu ? relu(std::move(y)) : y;
+Tensor one_conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, const Tensor& residual,
+                     bool then_relu) {
+  return in_layer(
+      conv,
+      [&](const Tensor& given) {
+        auto [scale, shift] = norm.scale_and_shift();
+        return conv.forward_scaled(given, {std::move(scale), std::move(shift), residual, then_relu});
+      },
+      x);
+}
+
+Tensor conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, bool then_relu) {
+  if (is_one_op(conv, norm, x)) return one_conv_norm(conv, norm, x, {}, then_relu);
+  const Tensor y = conv(x);
+  return then_relu ? norm.forward_relu(y) : norm(y);
 }
 
 }  // namespace weft::nn

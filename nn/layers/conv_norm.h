@@ -6,12 +6,14 @@
 
 namespace weft::nn {
 
-/// norm(conv(x)), plus `residual` if it is defined, followed by relu if `then_relu`. In evaluation, if nothing is
-/// recorded or observed, this is one op (conv2d_scaled). The fused op rounds differently from the separate layers: it
-/// rounds (x - mean) / std where they round x - mean.
-Tensor conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, const Tensor& residual = {},
-                 bool then_relu = false);
+/// norm(conv(x)), followed by relu if `then_relu`. In evaluation, if nothing is recorded or observed, this is one op
+/// (conv2d_scaled). The fused op rounds differently from the separate layers: it rounds (x - mean) / std where they
+/// round x - mean.
+Tensor conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, bool then_relu);
 /// Whether conv_norm() runs as one op for this x.
 bool is_one_op(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x);
+/// That op, which also adds `residual` if it is defined, before the relu.
+Tensor one_conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, const Tensor& residual,
+                     bool then_relu);
 
 }  // namespace weft::nn

@@ -43,8 +43,8 @@ BasicBlock::BasicBlock(const BasicBlockOptions& o)
 }
 
 Tensor BasicBlock::forward(const Tensor& x) const {
-  const Tensor y = conv_norm(conv1_, bn1_, x, {}, true);
-  if (is_one_op(conv2_, bn2_, y)) return conv_norm(conv2_, bn2_, y, downsample_ ? (*downsample_)(x) : x, true);
+  const Tensor y = conv_norm(conv1_, bn1_, x, true);
+  if (is_one_op(conv2_, bn2_, y)) return one_conv_norm(conv2_, bn2_, y, downsample_ ? (*downsample_)(x) : x, true);
   const Tensor z = bn2_(conv2_(y));
   return relu(z + (downsample_ ? (*downsample_)(x) : x));
 }

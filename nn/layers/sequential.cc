@@ -55,7 +55,7 @@ Tensor Sequential::forward(const Tensor& x, size_t first, size_t last) const {
   Tensor y = x;
   for (size_t i = first; i < last;) {
     if (const size_t together = conv_norm_steps(i, last, y); together != 0) {
-      y = conv_norm(*steps_[i]->exactly<Conv2d>(), *steps_[i + 1]->batch_norm2d(), y, {}, together == 3);
+      y = conv_norm(*steps_[i]->exactly<Conv2d>(), *steps_[i + 1]->batch_norm2d(), y, together == 3);
       i += together;
       continue;
     }
