@@ -49,6 +49,7 @@ TEST(Png, Refuses) {
   EXPECT_THROW(io::save_png(path, zeros({4})), ShapeError);
   EXPECT_THROW(io::save_png(path, zeros({0, 4})), ShapeError);
   EXPECT_THROW(io::save_png(path, zeros({4, 4}, i64)), DtypeError);
+  EXPECT_THROW(io::save_png(path, zeros({1, 1'000'001}, u8)), ShapeError);
   EXPECT_SAYS(test::io_error([&] { io::load_png(path); }), "a.png");
   EXPECT_SAYS(test::io_error([] { load("no image"); }), "PNG");
   EXPECT_FALSE(test::io_error([] { load(test::kPngHuge); }).empty());

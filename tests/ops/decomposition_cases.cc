@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autograd/autograd.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/copy.h"
@@ -354,6 +355,22 @@ void add_functions(Cases& cases) {
       .no_layouts();
 }
 
+void add_errors(Cases& cases) {
+  cases.error<GradientError>(
+      "qr complete of a tall matrix has no gradient",
+      [] {
+        sum(qr(parameter(ones({3, 2})), QrMode::complete).q).backward();
+      },
+      "backward of `qr`: QrMode::complete has no gradient where there are more rows than columns; use "
+      "QrMode::reduced");
+  cases.error<GradientError>(
+      "svd with more columns of u has no gradient",
+      [] {
+        sum(svd(parameter(ones({3, 2})), true).u).backward();
+      },
+      "backward of `svd`: full_matrices has no gradient where it adds columns to u or rows to vh; leave them out");
+}
+
 }  // namespace
 
 void add_decomposition_cases(Cases& cases) {
@@ -361,6 +378,7 @@ void add_decomposition_cases(Cases& cases) {
   add_svd(cases);
   add_eig(cases);
   add_functions(cases);
+  add_errors(cases);
 }
 
 }  // namespace weft::testing
