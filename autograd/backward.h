@@ -9,8 +9,7 @@
 // Threads: several threads may run backward at the same time on graphs that share only leaves. Contributions are added
 // to a leaf under its lock, so none is lost; the order of additions, and so the last bits of the sum, can vary.
 // Not allowed at the same time: running graphs that share a node other than a leaf; writing to a leaf that another
-// thread's graph reads (an optimizer's step); reading the values of a leaf's grad(), or registering hooks on it, while
-// another thread adds to it.
+// thread's graph reads (an optimizer's step); reading the values of a leaf's grad() while another thread adds to it.
 #pragma once
 
 #include <concepts>

@@ -46,12 +46,15 @@ Tensor unpacked(const Saved& saved, const char* what, size_t index) {
 
 /// Replaces one tensor that the function's ops would save.
 struct Slot final : Packed {
-  Slot(std::shared_ptr<Call> c, size_t i) : call(std::move(c)), index(i) {}
+  Slot(std::shared_ptr<Call> c, size_t i, const Tensor& x)
+      : call(std::move(c)), index(i), shape(x.shape()), dtype(x.dtype()) {}
   Tensor unpack(const Shape& shape, DType dtype) override;
   int64_t bytes() const override { return value.bytes(); }
 
   std::shared_ptr<Call> call;
   size_t index;
+  Shape shape;
+  DType dtype;
   Saved leaf;   // a parameter's memory, which lives anyway: kept, so that a write to it is noticed
   Saved value;  // once computed again; the function may write to it later in the same run, which is noticed too
 };
@@ -128,7 +131,7 @@ class Call final : public std::enable_shared_from_this<Call> {
   struct First final : Saver {
     explicit First(Call& c) : call(c) {}
     std::shared_ptr<Packed> save(const Tensor& x) override {
-      auto slot = std::make_shared<Slot>(call.shared_from_this(), call.slots_.size());
+      auto slot = std::make_shared<Slot>(call.shared_from_this(), call.slots_.size(), x);
       const Node* const leaf = leaf_of(x);
       if (leaf != nullptr && leaf->sequence() < call.start_) slot->leaf = plainly_saved(x);
       call.slots_.push_back(slot);
@@ -152,6 +155,9 @@ class Call final : public std::enable_shared_from_this<Call> {
     Saver* of_transforms() override { return nullptr; }
     bool was_result(const Tensor& x) const override { return std::ranges::count(results, leaf_of(x)) != 0; }
     static void fill(Slot& slot, const Saved& value) {
+      if (value.view.shape() != slot.shape || value.dtype != slot.dtype)
+        throw_differs(text("tensor ", slot.index, " that it keeps was ", slot.shape, " ", slot.dtype, " and is now ",
+                           value.view.shape(), " ", value.dtype));
       if (slot.leaf.empty())
         slot.value = value;
       else if (slot.leaf.storage != value.storage)
@@ -183,10 +189,8 @@ class Call final : public std::enable_shared_from_this<Call> {
 Tensor Slot::unpack(const Shape& shape, DType dtype) {
   if (!leaf.empty()) return unpacked(leaf, "parameter", index);
   if (value.empty()) call->run_again();
-  const bool missing = value.empty();
-  if (missing || value.view.shape() != shape || value.dtype != dtype)
-    throw_differs(text("tensor ", index, " that it keeps was ", shape, " ", dtype, " and is now ",
-                       missing ? "missing" : text(value.view.shape(), " ", value.dtype)));
+  if (value.empty())
+    throw_differs(text("tensor ", index, " that it keeps was ", shape, " ", dtype, " and is now missing"));
   return unpacked(value, "saved tensor", index);
 }
 

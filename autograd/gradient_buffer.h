@@ -11,10 +11,12 @@ namespace weft::autograd {
 /// From now on, accumulates the gradient of `leaf` in the memory of `buffer` (dense, of the leaf's shape and dtype). So
 /// the gradients of several parameters can be adjacent in memory. An existing gradient is copied into the buffer.
 /// zero_grad() does not write to the buffer; the next gradient overwrites it, also for tensors that still refer to the
-/// previous one (where one was saved for backward, that is a GradientError). Gradients with create_graph get new memory
+/// previous one (where one was saved for backward, that is a GradientError, also if the next gradient is that of
+/// another leaf whose buffer is a part of the same memory: save a clone()). Gradients with create_graph get new memory
 /// as usual. While the leaf has no gradient, a rule may write the next one directly into the buffer (placement.h), so
-/// only one thread at a time may run backward to this leaf. An undefined `buffer`, or a change of the leaf's dtype or
-/// device, ends the use of the buffer. GradientError if `leaf` is not a leaf or `buffer` does not match it.
+/// only one thread at a time may run backward to leaves whose buffers share memory. An undefined `buffer`, or a change
+/// of the leaf's dtype or device, ends the use of the buffer. GradientError if `leaf` is not a leaf or `buffer` does
+/// not match it.
 void set_gradient_buffer(const Tensor& leaf, const Tensor& buffer);
 /// Whether `leaf` has such a buffer; false if it is not a leaf.
 bool has_gradient_buffer(const Tensor& leaf);

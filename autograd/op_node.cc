@@ -63,7 +63,7 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
       if (!x.defined()) continue;
       if (x.dtype() != metas_[0].dtype) return false;  // rounded inside, as Autocast's scope decides
       const bool exists = (reads.inputs >> i & 1u) != 0 || refers_to_leaf(edges_[i]);
-      if (!exists && x.numel() > call.outputs[0].numel() / 8) return false;
+      if (!exists && x.numel() > call.outputs[0].numel() / 64) return false;
     }
     return reads.inputs != 0;
   };

@@ -21,7 +21,10 @@ Tensor RuleArguments::input_if_recording(int index) const {
   const auto at = static_cast<size_t>(index);
   if (node_.saved_inputs_.empty()) return {};
   const SavedInput& saved = node_.saved_inputs_[at];
-  if (internal::modes().recording || saved.recomputation.empty()) return input(index);
+  // Of a batch of gradients too: those of a recurrent layer's weights are formulas there, which read it.
+  const auto is_batch = [](const Tensor& g) { return g.defined() && g.device().kind == DeviceKind::vmap; };
+  if (internal::modes().recording || saved.recomputation.empty() || std::ranges::any_of(gradients_, is_batch))
+    return input(index);
   return expand(zeros({}, saved.dtype, saved.recomputation.device()), saved.view.shape());
 }
 

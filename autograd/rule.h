@@ -9,7 +9,8 @@
 //   Input<I>        the value of input I        Output, OutputOf<I> the value of output 0, I
 //   ViewOf<I>       the View of input I         Needs               which inputs need a gradient
 //   InputType<I>    the shape and dtype of input I, which must need a gradient
-//   IfRecording<I>  the value of input I where the run records, otherwise a tensor like it whose values are not read
+//   IfRecording<I>  the value of input I where the run records or is one of vmap, otherwise a tensor like it whose
+//                   values are not read
 //   Views           the views of all inputs (list ops)
 //   Into<I>         memory for the gradient of input I (placement.h); undefined if the rule should make a new tensor
 // A rule returns the gradient, or an undefined Tensor for zero. Rules use only public ops, so that they can be

@@ -9,6 +9,7 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/unary.h"
 #include "tensor/ops/binary.h"
 
@@ -39,14 +40,14 @@ inline Tensor over_square(const Tensor& x, const Tensor& r) { return x / r / r; 
 }  // namespace formulas
 
 // PyTorch's conventions: a^0 has gradient 0 in a; 0^b with b >= 0 has gradient 0 in b.
-WEFT_GRADIENT(Pow) = per_input(  //
+WEFT_GRADIENT(Pow) = in_f32(per_input(  // the factors may leave 16 bits where the gradient does not
     [](Grad g, Input<0> a, Input<1> b) {
       return where(b == 0.0, formulas::zeros_beside(g), g * (b * pow(a, b - 1.0)));
     },
     [](Grad g, Input<0> a, Input<1> b, Output y) {
       const Tensor flat = logical_and(a == 0.0, b >= 0.0);
       return where(flat, formulas::zeros_beside(g), g * (y * log(where(flat, ones_like(a), a))));
-    });
+    }));
 WEFT_GRADIENT(Maximum) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b > a, a == b); },
               [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a > b, a == b); });
@@ -79,9 +80,9 @@ WEFT_GRADIENT(Hypot) = per_input([](Grad g, Input<0> a, Output y) { return g * (
 WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(a - b); },
                                      [](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(b - a); });
 // The gradient of a is 0 where a = 0, unless b is a positive number.
-WEFT_GRADIENT(Xlogy) = per_input([](Grad g, Input<0> a,
-                                    Input<1> b) { return g * log(where(logical_and(a == 0.0, b <= 0.0), 1.0, b)); },
-                                 [](Grad g, Input<0> a, Input<1> b) { return g * (a / b); });
+WEFT_GRADIENT(Xlogy) = per_input(
+    [](Grad g, Input<0> a, Input<1> b) { return g * log(masked_fill(b, logical_and(a == 0.0, b <= 0.0), 1.0)); },
+    [](Grad g, Input<0> a, Input<1> b) { return g * (a / b); });
 WEFT_GRADIENT(Copysign) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sign(a) * copysign(1.0, b); },
                                     [](Grad g) { return zeros_like(g); });
 WEFT_GRADIENT(Nextafter) = not_differentiable("a neighbor in a finite set");

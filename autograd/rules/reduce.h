@@ -13,6 +13,7 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
@@ -80,8 +81,8 @@ inline Tensor norm_gradient(double p, const Tensor& g, const Tensor& x, const Te
   if (p == 2.0) return where(zero, zeros_like(scale), scale) * x;
   const Tensor ratio = abs(x) / where(zero, ones_like(y), y);
   const Tensor flat = logical_or(zero, x == 0.0);
-  const Tensor power = pow(where(flat, 1.0, ratio), p - 1.0);
-  return where(flat, 0.0, g * power * sign(x));
+  const Tensor power = pow(masked_fill(ratio, flat, 1.0), p - 1.0);
+  return masked_fill(g * power * sign(x), flat, 0.0);
 }
 }  // namespace formulas
 

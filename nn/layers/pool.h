@@ -29,7 +29,8 @@ template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
 };
 
 /// Defines a pooling layer over `Sizes` spatial axes; Name(3, 2) is Name(3, {.stride = 2}) or Name({.kernel_size = 3,
-/// .stride = 2}). Numbers in braces, which would be the first options, do not compile: {.kernel_size = {3, 1}}.
+/// .stride = 2}). One number per axis in braces does not compile, as these would be the first options: write
+/// {.kernel_size = {3, 1}}.
 #define WEFT_POOL_LAYER(Name, function, Sizes)                                                               \
   class Name : public PoolLayer<Name, Sizes> {                                                               \
    public:                                                                                                   \

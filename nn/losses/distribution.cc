@@ -40,10 +40,9 @@ Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNllO
   const double eps = kept_above_zero(options.eps, input.dtype());
   Tensor loss = options.log_input ? exp(input) - labels * input : input - labels * log(input + eps);
   if (options.full) {
-    const Tensor large = labels > 1.0;
-    const Tensor t = where(large, labels, 1.0);
-    const Tensor stirling = t * log(t) - t + log(t * (2 * std::numbers::pi)) * 0.5;
-    loss = loss + where(large, stirling, 0.0);
+    const Tensor small = logical_not(labels > 1.0), t = masked_fill(labels, small, 1.0);
+    Tensor stirling = t * log(t) - t + log(t * (2 * std::numbers::pi)) * 0.5;
+    loss = loss + masked_fill(std::move(stirling), small, 0.0);
   }
   return reduce(loss, options.reduction);
 }

@@ -9,6 +9,7 @@
 #include "tensor/functions/distance.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/scan.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
@@ -24,7 +25,7 @@ using detail::reduce;
 
 /// a where the target is 1, b where it is -1, 0 elsewhere.
 Tensor by_sign(const Tensor& target, const Tensor& a, const Tensor& b) {
-  return where(target == 1, a, 0.0) + where(target == -1, b, 0.0);
+  return masked_fill(a, target != 1, 0.0) + masked_fill(b, target != -1, 0.0);
 }
 
 /// x (N, C) and integers of N rows; (C) counts as one row.
@@ -61,8 +62,8 @@ Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, const HingeEm
   ErrorFrame frame("hinge_embedding_loss", x, target);
   const auto [input, labels] = operands(x, target);
   // As PyTorch: what is neither 1 nor -1 gets both parts.
-  const Tensor far = where(labels == 1, 0.0, above_zero(options.margin - input));
-  return reduce(where(labels == -1, 0.0, input) + far, options.reduction);
+  Tensor far = masked_fill(above_zero(options.margin - input), labels == 1, 0.0);
+  return reduce(masked_fill(input, labels == -1, 0.0) + std::move(far), options.reduction);
 }
 
 Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target,
@@ -122,7 +123,7 @@ Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const MultiMargi
   if (options.weight.defined())
     distance = distance * reshape(index_select(options.weight, 0, flatten(index)), index.shape());
   const Tensor own = index == arange(classes, i64, input.device());
-  return reduce(mean(where(own, 0.0, distance), -1), options.reduction);
+  return reduce(mean(masked_fill(std::move(distance), own, 0.0), -1), options.reduction);
 }
 
 Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {

@@ -59,8 +59,9 @@ ObservedEvent::ObservedEvent(const ObserverEvent& event) : event_(event), except
     try {
       observer->begin(event_);
     } catch (...) {
-      chain.upcoming = chain.first;
-      (void)tell_end(observer);
+      const Observer* const next =
+          std::exchange(chain.upcoming, chain.first);  // (the observer may have left the chain)
+      (void)tell_end(next, observer);
       throw;
     }
   }
@@ -71,17 +72,18 @@ ObservedEvent::~ObservedEvent() noexcept(false) {
   std::exception_ptr error;
   {
     const Telling telling;
-    error = tell_end(nullptr);
+    error = tell_end(nullptr, nullptr);
   }
   // An error that is under way is the one to report.
   if (error && std::uncaught_exceptions() == exceptions_) std::rethrow_exception(error);
 }
 
-std::exception_ptr ObservedEvent::tell_end(const Observer* last) const {
+std::exception_ptr ObservedEvent::tell_end(const Observer* stop, const Observer* failed) const {
   std::exception_ptr error;
   while (Observer* const observer = chain.upcoming) {
-    if (observer == last) break;
+    if (observer == stop) break;
     chain.upcoming = observer->next_;
+    if (observer == failed) continue;
     try {
       observer->end(event_);
     } catch (...) {

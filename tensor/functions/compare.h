@@ -19,8 +19,8 @@ namespace weft {
 #define WEFT_PREDICATE(Op, function) Tensor function(const Tensor& x);
 #include "tensor/ops/compare.inc"
 
-/// a where `condition` (bool) is true, else b; all three broadcast. An element that is not selected gets the gradient 0,
-/// also if it is NaN. What computed it may still make NaN of that 0, as in PyTorch: sqrt(x) does below 0, so write
+/// a where `condition` (bool) is true, else b; all three broadcast. An element that is not selected gets the gradient
+/// 0, also if it is NaN. What computed it may still make NaN of that 0, as in PyTorch: sqrt(x) does below 0, so write
 /// where(x > 0, sqrt(where(x > 0, x, 1)), 0). DtypeError if the condition is not bool.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 /// The same with numbers for a or b; a number is promoted like a 0-d tensor. Two numbers give f32, i64 or bool.

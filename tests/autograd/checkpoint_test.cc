@@ -107,15 +107,16 @@ TEST_F(Checkpoint, NoticesWhatCannotBeRight) {
 TEST_F(Checkpoint, ARunThatFailsLeavesNothingForTheNextBackward) {
   const Tensor x = parameter(randn({4})), right = parameter(x.detach().clone());
   (exp(right) * sin(right)).sum().backward();
-  enum class Other { more, throws } other{};
+  enum class Other { more, throws, shape } other{};
   int runs = 0;
   const auto f = [&](const Tensor& t) {
     if (++runs % 2 != 0) return exp(t) * sin(t);
     const Tensor y = exp(t * 2.0) * sin(t);
     if (other == Other::throws) throw std::runtime_error("it ends early");
+    if (other == Other::shape) return exp(t.slice(0, 0, 2)) * sin(t.slice(0, 0, 2));
     return other == Other::more ? exp(y) : y;
   };
-  for (const Other kind : {Other::more, Other::throws}) {
+  for (const Other kind : {Other::more, Other::throws, Other::shape}) {
     other = kind;
     x.zero_grad();
     runs = 0;

@@ -55,6 +55,10 @@ TEST(ExtremeValues, SlopesOfPowersAndQuotientsStayInRange) {
   const Tensor a = parameter(tensor({0.0078125}, f64).to(f16)), b = parameter(tensor({3.0}, f64).to(f16));
   const auto slopes = grad({pow(a, b)}, {a, b}, {.seeds = {full({1}, 60000, f16)}});
   EXPECT_NEAR(slopes[0].item<double>(), 60000 * 3 * 0x1p-14, 0.01);
+  const Tensor base = parameter(full({1}, 3, f16)), large = parameter(full({1}, 10, f16));
+  const auto small = grad({pow(base, large)}, {base, large}, {.seeds = {full({1}, 0.0625, f16)}});
+  EXPECT_NEAR(small[0].item<double>(), 0.0625 * 10 * 19683, 10);
+  EXPECT_NEAR(small[1].item<double>(), 0.0625 * 59049 * std::log(3), 5);
   const Tensor x = parameter(tensor({1e25f, 1e-25f})), y = parameter(tensor({1e25f, 1e-25f}));
   const Tensor slope = grad(addcdiv(zeros({2}), x, y).sum(), y);
   EXPECT_TRUE(allclose(slope * y, full({2}, -1), 1e-5));

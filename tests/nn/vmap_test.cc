@@ -153,6 +153,20 @@ TEST(RandomUnderVmap, AlsoWhereTheFirstArgumentIsTheSameForAll) {
   EXPECT_FALSE(equal(nested[0][0], nested[0][1]) || equal(nested[0][0], nested[1][0]));
 }
 
+// What a rule reads for the next derivative only is read for a batch of gradients, too.
+TEST(LayersUnderVmap, GradientsOfRecurrentLayersForABatchOfSeeds) {
+  manual_seed(7);
+  nn::GRU layer({.input_size = 4, .hidden_size = 6});
+  layer.to(f64);
+  const Tensor y = layer(randn({3, 5, 4}, f64)).output, seeds = randn({2, 3, 5, 6}, f64);
+  for (const Tensor& weight : layer.parameters()) {
+    const auto gradient = [&](const Tensor& seed) {
+      return grad({y}, {weight}, {.retain_graph = true, .seeds = {seed}})[0];
+    };
+    EXPECT_TRUE(allclose(vmap(gradient)(seeds), stack({gradient(seeds[0]), gradient(seeds[1])})));
+  }
+}
+
 // From 32 rows on, a linear layer's weight has no 16-bit copy.
 TEST(LayersUnderVmap, LinearLayersHaveTheDtypeOfAutocast) {
   manual_seed(6);
