@@ -168,6 +168,16 @@ TEST(Functions, LoseNothingBesideIntegers) {
   EXPECT_EQ(numbers(scatter_add(bytes, 0, at, tensor({255}))), Numbers({255, 0, 0}));
 }
 
+TEST(Functions, SumWhatIsScatteredToOnePlaceWithItsDigits) {
+  constexpr int64_t kCount = 1 << 20;
+  const Tensor at = ones({kCount}, i32), values = full({1}, 0.1).expand({kCount}), start = zeros({2});
+  const double value = double{0.1f};
+  EXPECT_NEAR(scatter_add(start, 0, at, values)[1].item<double>(), value * kCount, 0.02);
+  EXPECT_NEAR(start.clone().scatter_add_(0, at, values)[1].item<double>(), value * kCount, 0.02);
+  EXPECT_NEAR(scatter_reduce(start, 0, at, values, "mean", false)[1].item<double>(), value, 1e-8);
+  EXPECT_NEAR(bincount(at, values)[1].item<double>(), value * kCount, 0.02);
+}
+
 TEST(Functions, RankQuantilesInTheDtypeOfQ) {
   const Tensor x = arange(11).to(f32);
   EXPECT_EQ(numbers(quantile(x, tensor({0.1, 0.7}), {.mode = QuantileMode::lower})), Numbers({1, 7}));

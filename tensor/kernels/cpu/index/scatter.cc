@@ -110,6 +110,13 @@ template <class T> bool add_to_short_row(const Operand& src, const Operand& inde
   return !bad;
 }
 
+/// Whether so many f32 are added to each element of one axis, in the mean, that sums in f32 lose digits: from 2^24 ones
+/// on, all that are added. index_add() sums as many in f64.
+bool is_long_list(const Operand& src, const Operand& into) {
+  constexpr int64_t kMany = 256;
+  return src.rank() == 1 && src.dtype == f32 && src.numel() / kMany > into.numel();
+}
+
 /// into = 0, into[index[i]] += src[i], of one axis. Indices are checked on the way. False: not done, as elements are
 /// summed in another type.
 template <class T> bool add_to_row(const Operand& src, const Operand& index, const Operand& into) {
@@ -240,6 +247,7 @@ using namespace kernels::cpu;
 void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const Operand& into_any) const {
   const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
   const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
+  if (is_long_list(src, into)) return IndexAdd{0, shape}.cpu(src, index, into);
   if (src.rank() == 1) {
     bool done = false;
     visit_number(src.dtype, [&]<class T>() { done = add_to_row<T>(src, index, into); });
@@ -274,6 +282,7 @@ void op::Scatter::cpu(const Operand& x, const Operand& index, const Operand& src
 }
 
 void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
+  if (is_long_list(src, out)) return IndexAccumulate{0}.cpu(x, index, src, out);
   scatter_numbers(x, index, src, axis, out, Adding{});
 }
 
