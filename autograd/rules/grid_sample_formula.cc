@@ -1,5 +1,4 @@
 // The formula of sampling images at any places, and of its fused backward kernel, with public ops.
-#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -102,9 +101,8 @@ Tensor grid_sample_formula(const GridSampleOptions& o, const Tensor& x, const Te
   std::vector<std::vector<Tap>> taps;
   for (int64_t i = 0; i < axes; ++i)
     taps.push_back(taps_of(select(grid, -1, axes - 1 - i), sizes[static_cast<size_t>(i)], o));
-  // A pixel is a row of channels.
-  const Tensor rows = reshape(movedim(x, 1, -1), {-1, std::max<int64_t>(channels, 1)});
   const int64_t pixels = checked_numel(sizes);
+  const Tensor rows = reshape(movedim(x, 1, -1), {batch * pixels, channels});  // a pixel is a row of channels
   const Tensor image = view(arange(0, batch, 1, i64, x.device()) * pixels, internal::shape_along(0, axes + 1, batch));
   Tensor sum;
   for (const PixelPerPoint& pixel : pixels_of(taps, sizes)) {

@@ -58,6 +58,14 @@ TEST_F(Rules, TheSecondGradientOfGridSampleKnowsThatPointsOnOuterPixelsHaveNoSlo
     }
 }
 
+TEST_F(Rules, TheSecondGradientOfGridSampleTakesImagesWithoutChannels) {
+  const Tensor x = parameter(zeros({1, 0, 3, 3})), grid = parameter(zeros({1, 2, 2, 2}));
+  const auto first = grad(sum(grid_sample(x, grid)), {x, grid}, {.create_graph = true});
+  const auto second = grad(sum(square(first[1])), {x, grid});
+  EXPECT_EQ(second[0].shape(), x.shape());
+  EXPECT_EQ(numbers(second[1]), Numbers(8, 0.0));
+}
+
 /// The shapes of the results of the op of this name, as it ran last.
 struct LastResults : Observer {
   explicit LastResults(std::string_view name) : name(name) {}
