@@ -176,6 +176,11 @@ TEST(Functions, SumWhatIsScatteredToOnePlaceWithItsDigits) {
   EXPECT_NEAR(start.clone().scatter_add_(0, at, values)[1].item<double>(), value * kCount, 0.02);
   EXPECT_NEAR(scatter_reduce(start, 0, at, values, "mean", false)[1].item<double>(), value, 1e-8);
   EXPECT_NEAR(bincount(at, values)[1].item<double>(), value * kCount, 0.02);
+  const Tensor columns =
+      scatter_add(zeros({2, 3}), 0, at.unsqueeze(1).expand({kCount, 3}), values.unsqueeze(1).expand({kCount, 3}));
+  const Tensor rows = scatter_add(zeros({1, 2}), 1, at.unsqueeze(0), values.unsqueeze(0));
+  for (const Tensor& sum : {columns[1][0], columns[1][2], rows[0][1]})
+    EXPECT_NEAR(sum.item<double>(), value * kCount, 0.02);
 }
 
 TEST(Functions, RankQuantilesInTheDtypeOfQ) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
@@ -110,11 +111,20 @@ template <class T> bool add_to_short_row(const Operand& src, const Operand& inde
   return !bad;
 }
 
-/// Whether so many f32 are added to each element of one axis, in the mean, that sums in f32 lose digits: from 2^24 ones
-/// on, all that are added. index_add() sums as many in f64.
-bool is_long_list(const Operand& src, const Operand& into) {
-  constexpr int64_t kMany = 256;
-  return src.rank() == 1 && src.dtype == f32 && src.numel() / kMany > into.numel();
+/// The index along `axis`, if the few other axes share it, where so many f32 are added to each element, in the mean,
+/// that sums in f32 lose digits: from 2^24 ones on, all that are added. index_add() sums as many in f64. (For wider
+/// slices it would take longer.)
+std::optional<View> long_list(const Operand& src, const Operand& index, int64_t axis, const Operand& into) {
+  constexpr int64_t kMany = 256, kWidest = 16;
+  if (src.rank() == 0 || src.dtype != f32 || src.numel() == 0) return std::nullopt;
+  if (src.size(axis) / kMany <= into.size(axis) || src.numel() > kWidest * src.size(axis)) return std::nullopt;
+  std::optional<View> line = *index.view;
+  for (int64_t i = src.rank(); i-- > 0;) {
+    if (i == axis) continue;
+    if (src.size(i) != into.size(i) || (index.size(i) > 1 && index.stride(i) != 0)) return std::nullopt;
+    line = line->select(i, 0);
+  }
+  return line;
 }
 
 /// into = 0, into[index[i]] += src[i], of one axis. Indices are checked on the way. False: not done, as elements are
@@ -247,7 +257,8 @@ using namespace kernels::cpu;
 void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const Operand& into_any) const {
   const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
   const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
-  if (is_long_list(src, into)) return IndexAdd{0, shape}.cpu(src, index, into);
+  if (const auto line = long_list(src, index, axis, into))
+    return IndexAdd{axis, shape}.cpu(src, index.with(*line), into);
   if (src.rank() == 1) {
     bool done = false;
     visit_number(src.dtype, [&]<class T>() { done = add_to_row<T>(src, index, into); });
@@ -282,7 +293,8 @@ void op::Scatter::cpu(const Operand& x, const Operand& index, const Operand& src
 }
 
 void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  if (is_long_list(src, out)) return IndexAccumulate{0}.cpu(x, index, src, out);
+  if (const auto line = long_list(src, index, axis, out))
+    return IndexAccumulate{axis}.cpu(x, index.with(*line), src, out);
   scatter_numbers(x, index, src, axis, out, Adding{});
 }
 
