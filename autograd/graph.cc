@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <unordered_set>
-#include <vector>
 
 #include "autograd/node.h"
 

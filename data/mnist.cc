@@ -5,7 +5,6 @@
 #include "io/idx.h"
 #include "tensor/core/error.h"
 #include "tensor/functions/binary.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/view.h"
 
 namespace weft::data {

@@ -15,7 +15,6 @@
 #include "io/safetensors.h"
 #include "tensor/core/error.h"
 #include "tensor/core/random.h"
-#include "tensor/functions/copy.h"
 #include "tensor/runtime/log.h"
 
 namespace weft::io {

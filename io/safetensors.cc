@@ -8,7 +8,6 @@
 #include "io/mapped_file.h"
 #include "io/safetensors_header.h"
 #include "tensor/core/error.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 
 namespace weft::io {

@@ -3,7 +3,6 @@
 
 #include "autograd/rule.h"
 #include "tensor/adjoints/index_put.h"
-#include "tensor/functions/index.h"
 #include "tensor/ops/index_put.h"
 
 namespace weft::autograd {

@@ -6,7 +6,6 @@
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
-#include "tensor/functions/eig.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/lu.h"
 #include "tensor/functions/matrix_exp.h"

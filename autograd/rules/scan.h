@@ -10,7 +10,6 @@
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/index.h"
 #include "tensor/functions/scan.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"

@@ -1,7 +1,6 @@
 // Rules of element-wise functions.
 #pragma once
 
-#include <cmath>
 #include <numbers>
 
 #include "autograd/rule.h"

@@ -5,7 +5,6 @@
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/distance.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"

@@ -1,7 +1,6 @@
 #include "nn/module/module.h"
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
 #include <unordered_set>
 

@@ -9,7 +9,6 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/index.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/scan.h"
 #include "tensor/functions/search.h"

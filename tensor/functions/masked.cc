@@ -7,7 +7,6 @@
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/over.h"
 #include "tensor/functions/compare.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/masked.h"

@@ -1,7 +1,5 @@
 #include "tensor/functions/view.h"
 
-#include <algorithm>
-
 #include "tensor/dispatch/apply.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "tensor/functions/binary.h"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "nn/nn.h"
-#include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
 #include "tests/nn/golden_checks.h"
 

@@ -5,7 +5,6 @@
 #include "tensor/functions/activation.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"

@@ -4,7 +4,6 @@
 #include <numbers>
 
 #include "tensor/functions/compare.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/special.h"
 #include "tests/ops/families.h"

@@ -1,5 +1,4 @@
 // What the view ops refuse, and the exact texts.
-#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
 #include "tests/ops/families.h"

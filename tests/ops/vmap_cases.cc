@@ -2,7 +2,6 @@
 #include "tensor/batching/vmap.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/softmax.h"
 #include "tensor/functions/unary.h"

@@ -7,7 +7,6 @@
 #include "nn/nn.h"
 #include "optim/optim.h"
 #include "tensor/functions/compare.h"
-#include "tensor/functions/copy.h"
 #include "tests/optim/problem.h"
 #include "tests/optim/refused.h"
 

@@ -10,7 +10,6 @@
 #include "optim/optim.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <memory>
 
-#include "autograd/leaf.h"
 #include "optim/optim.h"
 #include "tensor/functions/fill.h"
 #include "tests/optim/rates.h"

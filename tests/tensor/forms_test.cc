@@ -1,7 +1,6 @@
 // Several forms of one call, and what they have in common with the others.
 #include <gtest/gtest.h>
 
-#include <span>
 #include <type_traits>
 #include <vector>
 

@@ -10,7 +10,6 @@
 #include "tensor/core/random.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/dropout.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"

@@ -9,7 +9,6 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/attribute_text.h"
 #include "tensor/dispatch/observer.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
 #include "tensor/tensor.h"

@@ -4,7 +4,6 @@
 
 #include "tensor/functions/batch_norm_pool.h"
 #include "tensor/functions/conv.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/linear.h"
 #include "tensor/functions/matmul.h"

@@ -11,7 +11,6 @@
 #include "tensor/functions/advanced_index.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/unary.h"

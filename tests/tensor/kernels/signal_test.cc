@@ -11,7 +11,6 @@
 
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/random.h"
-#include "tensor/functions/view.h"
 #include "tensor/runtime/threads.h"
 
 namespace weft {

@@ -4,7 +4,6 @@
 // (zeros where there is none). `kept` is what backward reads: i f g o of an LSTM, r z n and (W_n h + b_n) of a GRU.
 #pragma once
 
-#include "tensor/core/recurrence.h"
 #include "tensor/kernels/cpu/base/vector_math.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 
