@@ -22,14 +22,12 @@ void check_version(const Tensor& x) {
                              "through another tensor; use that tensor, or detach() again for its values alone; a "
                              "clone() before the write keeps the old ones"));
   if (body.storage->recorded_version() > body.version)
-    throw GradientError(text(what, "the history of older values: ", write,
-                             "written through another tensor, which this "
-                             "view cannot follow (its padding or gaps); take the view again after the write"));
+    throw GradientError(text(what, "the history of older values: ", write, "written through another tensor, which ",
+                             "this view cannot follow (its padding or gaps); take the view again after the write"));
   throw GradientError(
-      text(what, "a history that does not give its values: ", write, "changed its memory unrecorded, ",
-           "under NoGrad, through an alias such as detach() or as recording failed; write to the tensor itself while "
-           "recording, or to a clone(), or go on from detach(), which has the new values and no "
-           "history"));
+      text(what, "a history that does not give its values: ", write, "changed its memory unrecorded, under NoGrad, ",
+           "through an alias such as detach() or as recording failed; write to the tensor itself while recording, or ",
+           "to a clone(), or go on from detach(), which has the new values and no history"));
 }
 
 IntrusivePtr<Storage> allocate_storage(const Spec& spec, Device device) {
@@ -71,13 +69,12 @@ void run_erased(const OpCall& call, Operands in, Operands out) {
   for (const Operand& x : in)
     if (x.defined()) device = x.device;
   if (!out.empty()) device = out[0].device;
-  if (device.is_cpu()) try {
-      call.info.run[0](call.op, in, out);
-    } catch (...) {
-      rethrow_from_kernel();
-    }
-  else
-    backend_of(device).run(device.index, call.info, call.op, in, out);
+  if (!device.is_cpu()) return backend_of(device).run(device.index, call.info, call.op, in, out);
+  try {
+    call.info.run[0](call.op, in, out);
+  } catch (...) {
+    rethrow_from_kernel();
+  }
 }
 
 namespace {

@@ -64,6 +64,39 @@ void check_accepted(DType dtype, DTypes accepts) {
   throw DtypeError(text(dtype, " is not accepted here; it takes ", what));
 }
 
+namespace {
+
+/// The f32 inputs, one bit each, that the kernel itself rounds to `dtype`.
+uint32_t rounded_by_kernel(const Policy& policy, DType dtype, std::span<const Tensor> inputs) {
+  const DType lower = internal::modes().autocast;
+  if (policy.rounded_inside == 0 || policy.autocast != Autocasting::lower || lower == f32 || dtype != lower) return 0;
+  return inputs[0].size(0) >= kManyRows ? policy.rounded_inside : 0;
+}
+
+/// Casts the numeric inputs to their common dtype.
+void cast_numeric(const Policy& policy, std::span<Tensor> inputs) {
+  const DType dtype = common_dtype(policy, inputs);
+  const uint32_t rounded = rounded_by_kernel(policy, dtype, inputs);
+  bool numeric = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor& x = inputs[i];
+    if (!x.defined() || !has_bit(policy.numeric, i)) continue;
+    numeric = true;
+    if (x.dtype() == dtype || (x.dtype() == f32 && has_bit(rounded, i))) continue;
+    x = dtype == internal::modes().autocast ? autocast_copy(x, dtype) : apply(op::Cast{dtype}, x);
+  }
+  if (numeric) check_accepted(dtype, policy.accepts);
+}
+
+void broadcast_to_common_shape(std::span<Tensor> inputs) {
+  Shape shape = inputs[0].shape();
+  for (const Tensor& x : inputs.subspan(1)) shape = broadcast_shapes(shape, x.shape());
+  for (Tensor& x : inputs)
+    if (x.shape() != shape) x = apply(op::Expand{shape}, x);
+}
+
+}  // namespace
+
 void prepare(const OpInfo& info, std::span<Tensor> inputs) {
   const Policy& policy = info.policy;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -75,26 +108,8 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) operands.span()[i] = operand(inputs[i]);
     check_devices(operands.span());
   }
-  const DType dtype = common_dtype(policy, inputs);
-  const bool lowers =
-      policy.autocast == Autocasting::lower && internal::modes().autocast != f32 && dtype == internal::modes().autocast;
-  const bool rounds_inside = lowers && policy.rounded_inside != 0 && inputs[0].size(0) >= kManyRows;
-  bool numeric = false;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    Tensor& x = inputs[i];
-    if (!x.defined() || !has_bit(policy.numeric, i)) continue;
-    numeric = true;
-    if (x.dtype() == dtype) continue;
-    if (rounds_inside && x.dtype() == f32 && (policy.rounded_inside >> i & 1u)) continue;
-    x = dtype == internal::modes().autocast ? autocast_copy(x, dtype) : apply(op::Cast{dtype}, x);
-  }
-  if (numeric) check_accepted(dtype, policy.accepts);
-  if (policy.broadcasts) {
-    Shape shape = inputs[0].shape();
-    for (const Tensor& x : inputs.subspan(1)) shape = broadcast_shapes(shape, x.shape());
-    for (Tensor& x : inputs)
-      if (x.shape() != shape) x = apply(op::Expand{shape}, x);
-  }
+  cast_numeric(policy, inputs);
+  if (policy.broadcasts) broadcast_to_common_shape(inputs);
   if (!policy.reads_masked)
     for (Tensor& x : inputs)
       if (x.defined() && x.layout().has_mask()) x = apply(op::Contiguous{}, x);
