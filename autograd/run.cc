@@ -230,23 +230,20 @@ std::optional<Part> Run::part_of(const Edge& input) const {
   return Part{whole, *view};
 }
 
-Placement Run::place(const OpNode& node, const Gradients& gradients) const {
+Placement Run::place(const OpNode& node, const Gradients& gradients) {
   Placement placement;
   const auto given = std::find_if(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.defined(); });
   if (given == gradients.end() || given->device().kind == DeviceKind::vmap) return placement;
   const size_t inputs = node.edges().size();
-  // What waits already has to be added to.
-  const auto is_waiting = [&](const Edge& edge) {
-    const auto waiting = pending_.find(turn_of(*edge.node));
-    return waiting != pending_.end() && waiting->second.gradients[static_cast<size_t>(edge.index)].defined();
-  };
+  // A gradient that is pending already has to be added to, not written over.
+  const auto is_pending = [&](const Edge& edge) { return pending_for(edge) != nullptr; };
   for (size_t i = 0; i < inputs; ++i) {
     const Edge& input = node.edges()[i];
     if ((node.placed_inputs() >> i & 1u) == 0 || !input.node || !is_needed(*input.node)) continue;
     if (input.node->is_leaf()) {
       const Tensor buffer = wanted_.empty() ? static_cast<const Leaf&>(*input.node).free_buffer() : Tensor();
-      if (buffer.defined() && !is_waiting(input)) placement.add_leaf(i, inputs, input, buffer);
-    } else if (const std::optional<Part> part = part_of(input); part && !is_waiting(part->whole)) {
+      if (buffer.defined() && !is_pending(input)) placement.add_leaf(i, inputs, input, buffer);
+    } else if (const std::optional<Part> part = part_of(input); part && !is_pending(part->whole)) {
       placement.add(i, inputs, *part, given->device());
     }
   }

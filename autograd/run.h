@@ -73,7 +73,7 @@ class Run {
   void process(Pending item);
   void run_node(Node& node, Gradients gradients);
   /// The memory into which the rule of `node` may write gradients of inputs. Empty if that saves no copy.
-  Placement place(const OpNode& node, const Gradients& gradients) const;
+  Placement place(const OpNode& node, const Gradients& gradients);
   std::optional<Part> part_of(const Edge& input) const;
   /// Whether a view only passes its gradient on. What as_strided() sees depends on the memory order of its input, and
   /// hooks and grad() want the gradient of the view itself.
