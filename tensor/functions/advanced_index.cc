@@ -21,7 +21,7 @@
 namespace weft {
 namespace {
 
-/// A tensor among the indices, and the first axis of the view it stands for.
+/// A tensor among the indices, and the first axis of the view that it indexes.
 struct Gatherer {
   int64_t axis;
   Tensor tensor;
@@ -29,13 +29,13 @@ struct Gatherer {
   int64_t axes() const { return is_mask() ? tensor.rank() : 1; }
 };
 
-/// The indices with all that strides can express already done.
+/// x after the indices that strides can express, as a view, and the remaining ones.
 struct Parsed {
   Tensor view;
   std::vector<Gatherer> tensors;
 };
 
-/// The axes of x that an index stands for.
+/// The number of axes of x that an index uses up.
 int64_t axes_taken(const TensorIndex& index) {
   switch (index.kind()) {
     case TensorIndex::Kind::integer:
@@ -45,7 +45,7 @@ int64_t axes_taken(const TensorIndex& index) {
   }
 }
 
-/// The axes that the ellipsis, or the end, stands for.
+/// The number of axes that no index uses up: those of the ellipsis, or those at the end.
 int64_t axes_left(const Tensor& x, const std::vector<TensorIndex>& indices) {
   int64_t taken = 0, ellipses = 0;
   for (const TensorIndex& index : indices) {
@@ -121,7 +121,7 @@ class Parser {
   int64_t axis_ = 0;
 };
 
-/// What is gathered: rows of `axes` axes of `view` from `axis` on, named by the 1-d `flat`, in place of which the
+/// What is gathered: `axes` axes of `view`, from `axis` on, are indexed as one by the 1-d `flat`. In their place the
 /// result has the axes of `shape`.
 struct Rows {
   Tensor view;
@@ -132,8 +132,8 @@ struct Rows {
   bool unique = false;
 };
 
-/// Samples of vmap without axes write by index as if they were numbers: DeviceError where they stand beside index
-/// tensors with axes, to whose axes those of the result would move.
+/// Samples of vmap without axes act as integers when they write. DeviceError if there are index tensors with axes too:
+/// an integer would then move the axes of the result.
 void check_samples(const std::vector<Tensor>& indices) {
   const auto has_axes = [](const Tensor& index) { return index.rank() > 0; };
   if (std::none_of(indices.begin(), indices.end(), has_axes)) return;
@@ -141,7 +141,7 @@ void check_samples(const std::vector<Tensor>& indices) {
     if (!has_axes(index)) (void)index.item<int64_t>();
 }
 
-/// The indexed axes next to each other: where they stand, or in front.
+/// Makes the indexed axes adjacent: they stay in place if they are, and otherwise move to the front.
 void bring_together(Rows& rows, const IntList& axes) {
   rows.axes = axes.rank();
   rows.axis = axes.front();
@@ -183,7 +183,7 @@ Rows rows_of(const Parsed& parsed) {
   return rows;
 }
 
-/// `shape` with the axes of `rows.shape` in place of the one of the rows, or of all the axes that they name.
+/// The shape of the view, with the axes of `rows.shape` in place of the indexed ones.
 Shape result_shape(const Rows& rows) {
   Shape out;
   for (int64_t i = 0; i < rows.view.rank(); ++i) {
@@ -194,7 +194,7 @@ Shape result_shape(const Rows& rows) {
   return out;
 }
 
-/// A mask over some axes of the view, as one that broadcasts to it.
+/// A mask over some axes of the view, with axes appended so that it broadcasts to the view.
 Tensor over_view(const Gatherer& mask, const Tensor& view) {
   Tensor out = mask.tensor;
   while (out.rank() < view.rank() - mask.axis) out = unsqueeze(out, -1);
@@ -224,8 +224,8 @@ void check_integers(const Tensor& x, const Scalar& value) {
     throw DtypeError(text("a floating value cannot be written to ", x.dtype(), "; cast it first"));
 }
 
-/// `value` on x's device and in its dtype, whose extra axes of size 1 in front do not count. DtypeError for a floating
-/// one that is added to integers.
+/// `value` on x's device and in x's dtype, without leading axes of size 1 that the rows do not have. DtypeError for a
+/// floating value that is added to integers.
 Tensor row_source(const Tensor& value, const Tensor& x, const Rows& rows, bool accumulate) {
   const Tensor here = detail::without_leading_ones(dispatch::on_device_of(x, value), result_shape(rows).rank());
   return accumulate ? adjoint::source_of(here, x.dtype()) : cast(here, x.dtype());
@@ -281,7 +281,7 @@ Tensor& Tensor::assign(const Tensor& values) { return copy_(detail::without_lead
 Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
   ErrorFrame frame("index", x);
   const Parsed parsed = Parser(x, indices, true).result();
-  // What selects everything is a view too, not x: requires_grad_() of it is none of x.
+  // If everything is selected, the result is a view too, not x: requires_grad_() of it must not change x.
   if (parsed.tensors.empty()) return parsed.view.is_same(x) ? broadcast(x, x.shape()) : parsed.view;
   if (is_one_mask(parsed) && parsed.tensors[0].axes() == parsed.view.rank())
     return masked_select(parsed.view, parsed.tensors[0].tensor);

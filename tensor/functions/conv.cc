@@ -33,7 +33,7 @@ Size1 from_list(const Shape& list, Size1) { return list[0]; }
 Size2 from_list(const Shape& list, Size2) { return {list[0], list[1]}; }
 Size3 from_list(const Shape& list, Size3) { return {list[0], list[1], list[2]}; }
 
-/// What each side of axis `i` gets; `same` puts an odd number's additional entry last.
+/// The padding before and after axis `i`. With `same`, an odd total has its extra entry after.
 template <class Sizes> Padding sides(const ConvOptionsOf<Sizes>& o, const Shape& weight, int64_t i) {
   if (!o.padding.is_same) return {o.padding[i], o.padding[i]};
   const int64_t size = weight[static_cast<size_t>(i + 2)];
@@ -50,7 +50,7 @@ Tensor transposed(const char* name, const Tensor& x, const Tensor& weight, const
   return for_batch(cast(x, dtype), Sizes::kAxes, [&](const Tensor& batch) {
     const Shape shape = transposed_conv_shape(batch.shape(), weight.shape(), options, Size3::of(o.output_padding, 0));
     check_conv_bias(operand(bias), shape[1]);
-    // A dilation leaves room for an output_padding of whole strides: what further inputs, of zeros, would give.
+    // With a dilation, output_padding may reach a stride or more: each stride is one more input, of zeros.
     std::vector<Padding> zeros(batch.shape().size());
     bool longer = false;
     for (int64_t i = 0; i < Sizes::kAxes; ++i) {
@@ -90,15 +90,15 @@ Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bia
   return transposed("conv_transpose3d", x, weight, bias, options);
 }
 
-// Half of what `same` needs goes to the op; where the whole is odd, x gets the last line of it as a view. Entries of
-// its own are put around x.
+// With `same`, the op itself pads both sides by half of the total; if that is odd, the extra line is padded to x, as a
+// view. In modes other than zeros, all padding is copied to x here.
 template <class Sizes>
 std::pair<Tensor, ConvOptionsOf<Sizes>> detail::padded(const Tensor& x, const Tensor& weight,
                                                        const ConvOptionsOf<Sizes>& options) {
   const bool zeros = options.padding_mode == PadMode::constant;
   check_padding(options.padding, options.stride);
   constexpr int64_t kAxes = Sizes::kAxes;
-  // The convolution says what is wrong with x, the weight and the padding.
+  // If these do not fit, the convolution reports what is wrong.
   bool fits = x.defined() && weight.defined() && x.rank() > kAxes && weight.rank() == kAxes + 2;
   for (int64_t i = 0; i < kAxes; ++i) fits = fits && options.padding[i] >= 0;
   ConvOptionsOf<Sizes> plain = options;

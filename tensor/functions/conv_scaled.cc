@@ -37,13 +37,13 @@ Tensor composed(const Tensor& x, const Tensor& weight, const ConvScaling& s, con
   return s.relu ? relu(std::move(y)) : y;
 }
 
-/// Bytes that all weights keep, and their bound.
+/// Bytes that the prepacked weights of all layers take, and the most that they may take.
 std::atomic<int64_t> all_packed{0};
 constexpr int64_t kMostPacked = int64_t{512} << 20;
 
 }  // namespace
 
-/// Of which weight, and what.
+/// The weight that was prepacked, and the result.
 struct PrepackedConvWeight::State final : SharedObject {
   std::mutex mutex;
   IntrusivePtr<Storage> source;  // alive, so that no other memory can take its place
@@ -82,7 +82,7 @@ PrepackedConvWeight::Packed PrepackedConvWeight::get(const Tensor& weight, const
   }
   try {
     const Tensor value = dispatch::apply(op, weight.detach());
-    s.view = body.view;  // the last that may throw
+    s.view = body.view;  // may throw; nothing after it does
     s.packed = {value, op.layout};
   } catch (...) {
     all_packed -= bytes;  // nothing was prepacked

@@ -25,11 +25,12 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double 
   const Shape shape = broadcast_shapes(a.shape(), b.shape());
   const int64_t place = normalize_axis_or_scalar(axis, shape.rank()), from_end = place - shape.rank();
   const auto direction = [&](const Tensor& part) {
-    // A norm counts what is repeated along the axis; what is repeated along others is divided once.
+    // x is expanded only if it broadcasts along the axis, where its norm counts the repeated elements; along other axes
+    // broadcasting after the division costs less.
     const bool whole =
         part.rank() >= -from_end && (part.rank() == 0 || part.size(from_end) == shape[static_cast<size_t>(place)]);
     const Tensor x = whole ? part : expand(part, shape), own = norm(x, 2, from_end, keepdim);
-    // As in PyTorch, a norm that is limited has the gradient of one that is not.
+    // As in PyTorch, the lower bound eps of the norm does not change the gradient.
     return x / (own + (at_least(own, eps) - own).detach());
   };
   return sum(direction(a) * direction(b), from_end);

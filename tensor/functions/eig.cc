@@ -14,7 +14,7 @@ EighResult eigh(const Tensor& a, Triangle triangle) {
 
 Tensor eigvalsh(const Tensor& a, Triangle triangle) {
   ErrorFrame frame("eigvalsh", a);
-  // The gradient is made of the vectors.
+  // The gradient needs the eigenvectors.
   return dispatch::apply(op::Eigh{triangle == Triangle::upper, dispatch::may_need_gradient(a)}, a)[0];
 }
 

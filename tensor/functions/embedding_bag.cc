@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-/// Under Autocast, as embedding() does it.
+/// y in the dtype of the Autocast scope, if there is one, as in embedding().
 Tensor in_scope(const Tensor& y) {
   return internal::modes().autocast != f32 && y.dtype() == f32 ? cast(y, internal::modes().autocast) : y;
 }
@@ -39,7 +39,7 @@ Tensor embedding_bag_max(const Tensor& indices, const Tensor& weight, const Tens
 
 Tensor adjoint::bag_of_each(const Tensor& offsets, int64_t count) {
   ErrorFrame frame("bag_of_each", offsets);
-  // A step up wherever a bag begins; those that begin behind the last index are empty.
+  // The number of bags that begin at or before each index. Bags that begin after the last index are empty.
   const Tensor steps = index_add(ones({offsets.numel()}, i64, offsets.device()), 0, offsets, {count + 1});
   return slice(cumsum(steps, 0), 0, 0, count) - 1;
 }

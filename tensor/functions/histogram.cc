@@ -51,7 +51,7 @@ std::pair<Tensor, Tensor> whole_range(const Tensor& values) {
   return {low, high};
 }
 
-/// A power of two that keeps (high - low) * bins within the dtype; 1 where it is.
+/// A power of two by which low and high are scaled so that (high - low) * bins does not overflow; 1 if it does not.
 double scale_for(const Tensor& low, const Tensor& high, int64_t bins, DType dtype) {
   const Tensor quarters = dispatch::all_samples(high * 0.25 - low * 0.25);
   if (quarters.numel() == 0) return 1;
@@ -63,7 +63,7 @@ double scale_for(const Tensor& low, const Tensor& high, int64_t bins, DType dtyp
 HistogramResult between(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
   const int64_t bins = edges.size(0) - 1;
   const Tensor values = reshape(detach(x), {x.numel()});
-  const Tensor plain = detach(edges), top = slice(plain, 0, bins);  // with its axis: it widens x where the edges do
+  const Tensor plain = detach(edges), top = slice(plain, 0, bins);  // not 0-d: promoted as the edges are
   // The last bin is closed; what lies outside goes to a bin behind the last, which is cut off.
   const Tensor place = searchsorted(plain, values, true) - 1;
   const Tensor inside = logical_and(place >= 0, values <= top);

@@ -38,7 +38,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
 namespace adjoint {
 
-/// The columns up to the end of a panel of rows are computed, and mirrored.
+/// Of each panel of rows, only the columns up to its end are computed; the rest is a mirror image.
 Tensor gram(const Tensor& x, DType result) {
   constexpr int64_t kPanel = 128;
   const auto product = [&](const Tensor& a, const Tensor& b) {

@@ -63,7 +63,7 @@ std::vector<double> counts_along(int axis, int64_t size, int64_t windows, const 
   return counts;
 }
 
-/// `y` times (H, W) of the windows: what turns the op's means, of whole windows, into those that the options ask for.
+/// The op's means divide by the size of a whole window. This scales them to the divisors that the options ask for.
 Tensor divided(const Tensor& y, const Shape& input, const Pool2dOptions& o) {
   const double window = static_cast<double>(checked_multiply(o.kernel_size.height, o.kernel_size.width));
   if (o.divisor_override) return y * (window / static_cast<double>(*o.divisor_override));
@@ -76,7 +76,7 @@ Tensor divided(const Tensor& y, const Shape& input, const Pool2dOptions& o) {
   return y * Tensor::from<double>(scale).view({out[2], out[3]}).to(y.dtype()).to(y.device());
 }
 
-/// The op itself counts padding.
+/// The options that the op itself computes: padding counts, and there is no other divisor.
 Pool2dOptions counted(Pool2dOptions options) {
   options.count_include_pad = true;
   options.divisor_override.reset();
@@ -89,7 +89,7 @@ template <class Sizes> void check_mean(const PoolOptionsOf<Sizes>& o) {
 }
 
 Tensor means(const Tensor& images, const Pool2dOptions& o) {
-  // 16 bits are rounded once.
+  // 16-bit results are rounded once: the op and the scaling run in f32.
   const bool scales = o.divisor_override || !o.count_include_pad || o.ceil_mode;
   if (scales && is_half_precision(images.dtype())) return cast(means(cast(images, f32), o), images.dtype());
   return divided(adjoint::avg_pool2d_whole(images, counted(o)), images.shape(), o);

@@ -18,7 +18,7 @@
 namespace weft {
 namespace {
 
-/// How much of the way from element `low` to the next is gone at `rank`.
+/// The weight of the element after `low`, in [0, 1], in the quantile at `rank`; `low` itself has the rest.
 Tensor weight_of(const Tensor& rank, const Tensor& low, QuantileMode mode) {
   const Tensor part = rank - low;
   switch (mode) {
@@ -32,8 +32,8 @@ Tensor weight_of(const Tensor& rank, const Tensor& low, QuantileMode mode) {
   return cast(logical_or(part > 0.5, logical_and(part == 0.5, is_odd)), f64);
 }
 
-/// The ranks (..., count of q) in f64, as those of long rows need it. NaN is at the end: it is left out, or what rows
-/// with one give.
+/// The ranks (..., count of q) of the quantiles among the sorted values; in f64, because f32 cannot count long rows.
+/// NaNs are sorted to the end: they are skipped, or a row that has one gets the rank of the last element.
 Tensor ranks_of(const Tensor& values, const Tensor& top, const Tensor& q, bool skips_nan) {
   const int64_t n = values.size(-1);
   const Tensor several = cast(q, f64);
@@ -53,11 +53,11 @@ Tensor of_rows(const Tensor& rows, const Tensor& q, bool skips_nan, QuantileMode
   const Tensor rank = ranks_of(values, top, q, skips_nan);
   const Tensor low = cast(rank, i64);
   const Tensor weight = weight_of(rank, low, mode);
-  // The line between two elements is not rounded to 16 bits on the way.
+  // 16-bit elements are interpolated in f32 and rounded once.
   const DType wide = is_half_precision(rows.dtype()) ? f32 : rows.dtype();
   const Tensor a = cast(gather(sorted, -1, low), wide);
   const Tensor b = cast(gather(sorted, -1, low + cast(weight > 0.0, i64)), wide);
-  // Not inf - inf where both are infinite, and no NaN between -inf and a number.
+  // b - a is NaN if both are the same infinity; a + (b - a) is NaN if only a is -infinity.
   const double infinity = std::numeric_limits<double>::infinity();
   const Tensor stays = logical_or(logical_and(a == b, isinf(a)), logical_and(a == -infinity, b < infinity));
   const Tensor between = a + where(stays, zeros_like(a), b - a) * cast(weight, wide);

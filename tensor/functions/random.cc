@@ -155,7 +155,7 @@ Tensor bernoulli(const Tensor& p, Generator& generator) {
   const Tensor u = fine_uniform(p, generator);
   const Tensor inside = logical_and(p >= 0, p <= 1);
   if (!all(dispatch::all_samples(inside)).item<bool>()) {
-    // The lowest or the highest one is outside, or NaN is both.
+    // The error names the lowest or the highest one; if there is a NaN, both are NaN.
     const Tensor every = dispatch::all_samples(p);
     const double low = min(every).item<double>(), high = max(every).item<double>();
     check_probability("the probability", low >= 0 ? high : low);
@@ -187,7 +187,8 @@ Tensor& Tensor::uniform_(double low, double high, Generator& generator) {
   Tensor numbers = drawn_into(*this, generator, Distribution::uniform);
   if (low == 0 && high == 1) return written(*this, numbers);
   numbers.mul_(high - low).add_(low);
-  // What is rounded up to `high` belongs to the other end, which has half of a step else. Most often there is nothing.
+  // A number that was rounded up to `high`, which is excluded, becomes `low`, whose probability would otherwise be half
+  // of that of the others. Most often there is no such number.
   const Tensor every = dispatch::all_samples(numbers);
   if (every.numel() > 0 && (weft::max(every) >= high).item<bool>()) numbers.masked_fill_(numbers >= high, low);
   return written(*this, numbers);
@@ -220,7 +221,7 @@ Tensor& Tensor::exponential_(double rate, Generator& generator) {
   ErrorFrame frame("exponential_", *this);
   if (!(rate > 0)) throw Error(text("the rate ", rate, " must be positive"));
   const Tensor u = fine_uniform(*this, generator);
-  // 0 becomes the number next to it: no time is 0.
+  // A number that is 0 becomes the next larger one, so that no time is 0.
   return copy_(weft::log1p(-weft::clip(u, u.dtype() == f64 ? 0x1p-53 : 0x1p-24)) / -rate);
 }
 Tensor& Tensor::geometric_(double p, Generator& generator) {

@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-/// The part of `src` that belongs to the index.
+/// The leading part of `src` that has the shape of the index.
 Tensor fitted(const Tensor& src, const Tensor& index) {
   if (src.shape() == index.shape()) return src;
   if (src.rank() != index.rank())
@@ -31,7 +31,7 @@ Tensor fitted(const Tensor& src, const Tensor& index) {
   return shrink(src, bounds);
 }
 
-/// What of `src` belongs to the index, in the dtype of x.
+/// The leading part of `src` that has the shape of the index, in the dtype of x.
 Tensor source(const Tensor& src, const Tensor& x, const Tensor& index) {
   return adjoint::source_of(fitted(src, index), x.dtype());
 }
@@ -49,7 +49,7 @@ Tensor spread(const Scalar& value, const Tensor& self, const Tensor& index) {
   return expand(full({}, value, self.dtype(), self.device()), index.shape());
 }
 
-/// What changes nothing in a reduction.
+/// The neutral element of a reduction.
 Scalar neutral(std::string_view reduce, DType dtype) {
   if (reduce == "sum" || reduce == "mean") return 0;
   if (reduce == "prod") return 1;
@@ -66,8 +66,8 @@ Scalar neutral(std::string_view reduce, DType dtype) {
   });
 }
 
-/// An index without its copies along axes of x that it was expanded to, as what it says holds along them; `shape` is
-/// x's shape with size 1 there.
+/// An index that was expanded along axes of x, with size 1 along these axes again: it has the same values all along
+/// them. `shape` is x's shape, with size 1 along the same axes.
 struct Unexpanded {
   Unexpanded(const Tensor& expanded, int64_t axis, const Tensor& x) : index(expanded), shape(x.shape()) {
     if (expanded.layout().has_mask() || expanded.rank() != x.rank()) return;  // ranks are checked by the op
@@ -83,14 +83,14 @@ struct Unexpanded {
   Shape shape;
 };
 
-/// `first`, and how often `index` names each element of `shape`: in the dtype of the sums, which may be more than f32
-/// counts.
+/// `first` plus the number of times that `index` names each element of a tensor of this shape; in the dtype of the
+/// sums: if that is f64, there may be more than f32 can count.
 Tensor counts_of(const Tensor& index, int64_t axis, const Shape& shape, int64_t first, DType dtype) {
   const Tensor start = full(shape, first, dtype, index.device());
   return dispatch::apply(op::ScatterSum{axis}, start, index, spread(1, start, index));
 }
 
-/// x, with what changes nothing in the reduction at the positions that the index names.
+/// x, with the neutral element at the positions that the index names.
 Tensor neutral_start(const Tensor& x, int64_t axis, const Tensor& index, std::string_view reduce,
                      const Unexpanded& listed) {
   const Scalar value = neutral(reduce, x.dtype());
@@ -117,7 +117,7 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
                                                               : op::ScatterReduction::smallest;
     return dispatch::apply(op::ScatterReduce{a, reduction}, start, index, values);
   }
-  // Sum and number of a mean of 16 bits may exceed them.
+  // In 16 bits, the sum and the count of a mean may overflow.
   if (is_mean && is_half_precision(x.dtype()))
     return cast(reduced(cast(x, f32), axis, index, cast(src, f32), reduce, include_self), x.dtype());
   const Tensor sums = dispatch::apply(op::ScatterSum{a}, start, index, values);

@@ -31,7 +31,7 @@ std::pair<double, double> tolerances(const Tensor& a, const PinvOptions& options
   return {epsilon * static_cast<double>(std::max(a.size(-1), a.size(-2))), atol};
 }
 
-/// Whether the triangles r have no diagonal element that is zero beside the others.
+/// Whether no diagonal element of the triangular factors r is negligible beside the largest.
 bool has_full_rank(const Tensor& a, const Tensor& r) {
   if (r.numel() == 0) return true;
   const Tensor pivots = abs(diagonal(r.detach(), 0, -2, -1));
@@ -39,7 +39,7 @@ bool has_full_rank(const Tensor& a, const Tensor& r) {
   return all(dispatch::all_samples(full)).item<bool>();
 }
 
-/// Of least squares with a matrix (..., m, n), m >= n. Without full rank, x is undefined.
+/// The least-squares solution for matrices (..., m, n), m >= n. x is undefined if a matrix does not have full rank.
 struct Solved {
   Tensor x, residuals;
 };
@@ -51,8 +51,8 @@ Solved solve_by_factors(const Tensor& a, const Tensor& b) {
   return {x, sum(square(adjoint::exact_matmul(a, x) - b), -2)};
 }
 
-/// The triangle of (a b): that of a, beside it q^T b, and below that a triangle whose columns are as long as what
-/// remains of b.
+/// The triangular factor of the matrix (a b) in parts: that of a is `r`; to its right is q^T b; below that is a
+/// triangle whose columns have the norms of the residuals of b.
 struct Triangles {
   Tensor r, qb, rest;
 };
@@ -70,15 +70,15 @@ Triangles triangles_of(const Tensor& a, const Tensor& b) {
   return {narrow(upper, -1, 0, n), narrow(upper, -1, n, k), narrow(lower, -1, n, k)};
 }
 
-/// Without q, and so without gradients.
+/// The same without computing q, and so without gradients.
 Solved solve_by_triangle(const Tensor& a, const Tensor& b) {
   const auto [r, qb, rest] = triangles_of(a, b);
   if (!has_full_rank(a, r)) return {};
   return {solve_triangular(r, qb, {.upper = true}), sum(square(rest), -2)};
 }
 
-/// Of f32 or f64, in f64: the smallest x where others are as good, and the rank. Tall ones, without gradients: the
-/// triangle has the singular values of a, and few rows.
+/// The solution of least norm, and the rank, for f32 or f64 matrices (m >= n) without full rank; computed in f64,
+/// without gradients, from the triangular factor, which has the singular values of a and fewer rows.
 LstsqResult solve_deficient(const Tensor& a, const Tensor& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
   const auto [r, qb, rest] = triangles_of(cast(a, f64), cast(b, f64));
@@ -90,8 +90,9 @@ LstsqResult solve_deficient(const Tensor& a, const Tensor& b) {
   return {x, zeros({0}, dtype, a.device()), sum(counts, -1)};
 }
 
-/// The smallest x for f32 or f64 matrices of fewer rows than columns, in f64, by a^T = q r. Undefined unless the rank
-/// is certainly full: the product of the norms of r and its inverse is at least the ratio of singular values.
+/// The solution of least norm for f32 or f64 matrices with fewer rows than columns, computed in f64 by a^T = q r.
+/// Undefined unless the rank is certainly full: the product of the Frobenius norms of r and of its inverse is an upper
+/// bound of the ratio of the singular values.
 Tensor solve_wide(const Tensor& a, const Tensor& b) {
   const auto [q, r] = qr(transpose(cast(a, f64), -2, -1));
   if (!has_full_rank(a, r)) return {};
@@ -117,7 +118,7 @@ SvdResult svd(const Tensor& a, bool full_matrices) {
 
 Tensor svdvals(const Tensor& a) {
   ErrorFrame frame("svdvals", a);
-  // The gradient is made of the vectors.
+  // The gradient needs the singular vectors.
   return dispatch::apply(op::Svd{false, dispatch::may_need_gradient(a)}, a)[1];
 }
 
@@ -149,7 +150,7 @@ LstsqResult lstsq(const Tensor& a, const Tensor& b) {
     if (x.defined())
       return {x, a.size(-2) > a.size(-1) ? residuals : none(x), full(batch, a.size(-1), i64, a.device())};
     if (exact && !by_factors && adjoint::common_batch(a, b) == batch) return solve_deficient(a, b);
-  } else if (constexpr int64_t kFewRows = 8; exact && a.size(-2) >= kFewRows) {  // pinv() takes few calls
+  } else if (constexpr int64_t kFewRows = 8; exact && a.size(-2) >= kFewRows) {  // for fewer rows, pinv() is faster
     if (const Tensor x = solve_wide(a, b); x.defined()) return {x, none(x), full(batch, a.size(-2), i64, a.device())};
   }
   const Tensor x = adjoint::exact_matmul(pinv(a), b);

@@ -25,7 +25,8 @@ int64_t most_axes(const Tensor& x) {
   return kMaxAxes - (x.device().kind == DeviceKind::vmap ? x.device().index + 1 : 0);
 }
 
-/// One axis of a tensor that has as many as there may be: those before it as one, and those from it on.
+/// x repeated along one axis. For tensors that already have the maximum number of axes: the axes before this one are
+/// merged, and so are this and the later ones.
 Tensor repeated_axis(const Tensor& x, int64_t axis, int64_t count) {
   const int64_t before = product(x.shape(), 0, axis), rest = product(x.shape(), axis, x.rank());
   Shape whole = x.shape();
@@ -33,12 +34,13 @@ Tensor repeated_axis(const Tensor& x, int64_t axis, int64_t count) {
   return reshape(expand(reshape(x, {before, 1, rest}), {before, count, rest}), whole);
 }
 
-/// Each axis of size n as (counts, n), and then as one.
+/// x repeated along each axis: an axis of size n is expanded to (count, n), and the two are merged.
 Tensor repeated(const Tensor& x, const IntList& counts) {
   Tensor out = x;
   const int64_t most = most_axes(x);
   while (out.rank() < counts.rank()) out = unsqueeze(out, 0);
-  // As many axes in one copy as a tensor may have: `wide` with an axis more for each that repeats, `whole` without.
+  // One copy repeats as many axes as the maximum number of axes allows. `wide` is the shape with an additional axis for
+  // each repetition, `whole` that of the copy.
   Shape wide = out.shape(), whole = out.shape();
   const auto copy = [&] {
     if (wide.rank() != whole.rank()) out = reshape(expand(out, wide), whole);

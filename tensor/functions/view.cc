@@ -69,7 +69,7 @@ Tensor squeeze(const Tensor& x, int64_t axis) {
 Tensor squeeze(const Tensor& x, const IntList& axes) {
   ErrorFrame frame("squeeze", x);
   const IntList sorted = axes.empty() ? axes : Axes(axes).normalized(x.rank());
-  if (sorted.empty()) return broadcast(x, x.shape());  // a view too, not x: requires_grad_() of it is none of x
+  if (sorted.empty()) return broadcast(x, x.shape());  // a view too, not x: requires_grad_() of it must not change x
   Tensor out = x;
   for (size_t i = sorted.size(); i-- > 0;) out = squeeze(out, sorted[i]);
   return out;
