@@ -17,7 +17,7 @@
 namespace weft::nn::init {
 
 namespace {
-/// DtypeError unless the tensor is floating: copies into integers would cut the numbers off.
+/// DtypeError unless the tensor is floating: integers would lose the fractions.
 void check_floating(const Tensor& tensor) {
   if (!is_floating(tensor.dtype())) throw DtypeError(text("the tensor must be floating, not ", tensor.dtype()));
 }
@@ -25,8 +25,9 @@ void check_floating(const Tensor& tensor) {
 /// A fan to divide by. One of 0 belongs to a tensor without elements, for which any number will do.
 double divisor(int64_t fan) { return static_cast<double>(std::max<int64_t>(fan, 1)); }
 
-/// Calls draw(tensor, generator). Where clone() overwrites the values, only a part is drawn and the rest repeats it: a
-/// constructor that reads the weights still finds such numbers. The length is a prime, so that rows differ.
+/// Calls draw(tensor, generator). While clone() builds a module whose values it will overwrite, only a part is drawn
+/// and then repeated, so that a constructor that reads the weights still finds numbers of this kind. The length of the
+/// part is a prime, so that rows differ.
 template <class Draw> void draw_or_repeat(Tensor& tensor, Generator& generator, const Draw& draw) {
   constexpr int64_t kDrawn = 65537;
   const int64_t count = tensor.numel();
@@ -87,7 +88,7 @@ void trunc_normal(Tensor tensor, double mean, double std, double low, double hig
     const Tensor u = rand(part.shape(), source, f64, part.device()) * (below(high) - below(low)) + below(low);
     part.copy_(clip(erfinv(u) * (std * std::numbers::sqrt2) + mean, low, high));
   };
-  // Part by part, so that what is in between stays in the cache. A block of a stream has two numbers in f64.
+  // Part by part, so that intermediate results stay in the cache. A block of a stream has two numbers in f64.
   const int64_t count = tensor.numel(), most = int64_t{num_threads()} << 14;
   if (count <= most || !tensor.is_contiguous() || !tensor.device().is_cpu()) return fill(tensor, generator);
   const RandomKey key = generator.next_key(count);

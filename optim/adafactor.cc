@@ -12,7 +12,7 @@ namespace {
 
 double root_mean_square(const Tensor& x) { return norm(x).item<double>() / std::sqrt(static_cast<double>(x.numel())); }
 
-/// The distance of 1 to the next number, of the dtype in which steps compute.
+/// The machine epsilon of the dtype in which steps compute.
 double epsilon(DType dtype) { return dtype == f64 ? 0x1p-52 : 0x1p-23; }
 
 }  // namespace

@@ -19,11 +19,11 @@ void not_empty(const std::vector<Curve>& curves) {
     if (!curve) throw Error("a curve is empty");
 }
 
-/// From base to min_lr, where part goes from 0 to 1.
+/// Half a cosine wave: base at part 0, min_lr at part 1.
 double half_cosine(double base, double min_lr, double part) {
   return min_lr + (base - min_lr) * (1 + std::cos(std::numbers::pi * part)) / 2;
 }
-/// How many milestones lie at or before the step.
+/// The number of milestones at or before `step`.
 size_t passed(const std::vector<int64_t>& milestones, int64_t step) {
   return static_cast<size_t>(std::upper_bound(milestones.begin(), milestones.end(), step) - milestones.begin());
 }

@@ -22,7 +22,7 @@ CyclicOptions checked(const CyclicOptions& o, const Optimizer& optimizer) {
   return o;
 }
 
-/// 0 at the lower bound, the height of the cycle at its upper one.
+/// The position between the bounds: 0 at the lower one, the amplitude of the cycle at its peak.
 double position(const CyclicOptions& o, int64_t step) {
   const auto up = static_cast<double>(o.up), down = o.down > 0 ? static_cast<double>(o.down) : up;
   const double cycles = static_cast<double>(step) / (up + down), cycle = std::floor(cycles);

@@ -46,7 +46,8 @@ void GradScaler::forget(const Optimizer& optimizer) {
   std::erase_if(records_, [&](const Record& record) { return record.optimizer == &optimizer; });
 }
 
-/// Divides the gradients by the scale, but f16 ones not where they stay. Whether all were finite.
+/// Divides the gradients by the scale, and returns whether all are finite. With `halves_stay`, the step divides 16-bit
+/// gradients itself, in f32; without it, an f16 gradient is a DtypeError.
 bool GradScaler::unscale_gradients(Optimizer& optimizer, bool halves_stay) const {
   NoGrad guard;
   const std::vector<Tensor> parameters = optimizer.parameters();

@@ -21,8 +21,8 @@ Tensor Optimizer::new_state(const Tensor& parameter, size_t index, DType dtype) 
   return shape == parameter.shape() ? zeros_like(parameter, dtype) : zeros(shape, dtype, parameter.device());
 }
 
-/// Allocates all states and masters that this step creates, and leaves their memory in the allocator's cache: what is
-/// not there is missed before the first parameter changes.
+/// Allocates all states and masters that this step creates, and frees them into the allocator's cache: if memory runs
+/// out, it does so before the first parameter changes.
 void Optimizer::reserve_states() const {
   std::vector<Tensor> reserved;
   size_t number = 0;
@@ -82,7 +82,7 @@ void Optimizer::update_in_f32(size_t group, Slot& slot, const Tensor& gradient, 
   for (size_t k = 0; k < stored.size() && half.bf16_states; ++k) {
     Tensor& state = slot.states[k];
     if (!state.defined() || state.dtype() == bf16) continue;
-    // Decay changes a mean by less than half a step of bf16: rounded to nearest it would stand still.
+    // Decay changes a mean by less than half a step of bf16: rounded to nearest, the mean would never change.
     const Tensor rounded = stochastic_cast(state, bf16, *random);
     const bool keeps_memory = stored[k].defined() && stored[k].dtype() == bf16 && stored[k].device() == state.device();
     state = keeps_memory ? Tensor(stored[k]).copy_(rounded) : rounded;

@@ -46,7 +46,7 @@ Tensor LBFGS::step(const Closure& closure) {
   }
   in_step_ = true;
   try {
-    update_all();  // counts
+    update_all();  // the parameters have moved already; this counts the step
   } catch (...) {
     in_step_ = false;
     throw;
@@ -58,7 +58,7 @@ Tensor LBFGS::step(const Closure& closure) {
 /// Whether skip_nonfinite() leaves the step out for this gradient.
 bool LBFGS::stops_at(const Tensor& gradient) const { return skips_nonfinite() && !std::isfinite(largest(gradient)); }
 
-/// Takes back what the step changes from now on; only the parameters are written in place.
+/// Restores what was before a step that skip_nonfinite() ends. Only the parameters are written in place, and so copied.
 LBFGS::Undo LBFGS::make_undo() {
   return [this, values = copies(parameters()), changes = gradient_changes_, taken = steps_taken_,
           direction = direction_, gradient = previous_gradient_, length = length_, iterations = iterations_] {
@@ -101,7 +101,7 @@ void LBFGS::move(double length) {
   }
 }
 
-/// The gradient `length` along direction_; the parameters stay where they are.
+/// The loss and the gradient at parameters + length * direction_; the parameters are restored.
 LBFGS::Point LBFGS::probe(const Closure& closure, const std::vector<Tensor>& origin, double length) {
   const auto back = [&] { copy_all(origin, parameters()); };
   try {
@@ -122,7 +122,7 @@ void LBFGS::forget_beyond(int64_t size) {
   }
 }
 
-/// One more pair, unless its curvature is not positive.
+/// Appends the last step and its change of the gradient to the history, unless their curvature is not positive.
 void LBFGS::remember(const Tensor& gradient) {
   const Tensor change = gradient - previous_gradient_, step = direction_ * length_;
   if (!(dot(change, step) > 1e-10)) return;
@@ -131,7 +131,7 @@ void LBFGS::remember(const Tensor& gradient) {
   steps_taken_.push_back(step);
 }
 
-/// -H g, by the two loops of Nocedal (Math. Comp. 35, 1980).
+/// -H g, where H approximates the inverse Hessian: the two-loop recursion of Nocedal (Math. Comp. 35, 1980).
 Tensor LBFGS::direction_at(const Tensor& gradient) const {
   Tensor out = -gradient;
   const size_t count = steps_taken_.size();
@@ -147,7 +147,7 @@ Tensor LBFGS::direction_at(const Tensor& gradient) const {
   return out;
 }
 
-/// False where skip_nonfinite() ends the step.
+/// Runs iterations from `point` until one of the stopping conditions holds. False if skip_nonfinite() ended the step.
 bool LBFGS::iterate(const Closure& closure, Point point) {
   const LBFGSOptions& o = options(0);
   const int64_t most = o.max_eval > 0 ? o.max_eval : o.max_iter * 5 / 4, first = evaluations_ - 1;
@@ -164,7 +164,7 @@ bool LBFGS::iterate(const Closure& closure, Point point) {
       move(length_);
     } else {
       move(length_);
-      if (n == o.max_iter) return true;  // of another batch the loss would say nothing
+      if (n == o.max_iter) return true;  // nothing would use another evaluation
       point = evaluate(closure);
     }
     if (stops_at(point.gradient)) return false;
@@ -175,7 +175,7 @@ bool LBFGS::iterate(const Closure& closure, Point point) {
   }
 }
 
-/// Finds length_, and the loss and the gradient there; at most `most` evaluations beyond the first.
+/// Line search along direction_: sets length_ and returns the point there, after at most `most` more evaluations.
 LBFGS::Point LBFGS::search(const Closure& closure, const Point& start, double slope, int64_t most) {
   const std::vector<Tensor> origin = copies(parameters());
   const auto at = [&](double length) {
@@ -188,7 +188,7 @@ LBFGS::Point LBFGS::search(const Closure& closure, const Point& start, double sl
   return {found.loss, found.gradient};
 }
 
-// ---- state: what Optimizer keeps, and beside it ----
+// ---- state: that of Optimizer, and the history ----
 
 State LBFGS::state_dict() const {
   State out = Optimizer::state_dict();
@@ -216,7 +216,7 @@ void LBFGS::load_state_dict(const State& given) {
     rest.numbers.erase(found);
     return value;
   };
-  // Undefined where absent; `axes` axes, the last of which is as long as the parameters together.
+  // Takes a tensor out of `rest`; undefined if it is absent. Its last axis must hold all elements of the parameters.
   const auto take = [&](const char* key, int64_t axes) {
     const auto found = rest.tensors.find(key);
     if (found == rest.tensors.end()) return Tensor();

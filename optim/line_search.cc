@@ -7,10 +7,10 @@
 namespace weft::optim {
 namespace {
 
-constexpr double kEnough = 1e-4;  // of the fall that the slope promises
-constexpr double kFlat = 0.9;     // of the slope at the start
+constexpr double kEnough = 1e-4;  // sufficient decrease: this part of what the slope at the start predicts
+constexpr double kFlat = 0.9;     // curvature: the slope is at most this part of that at the start
 
-/// The minimum in [low, high] of the cubic through two points with slopes; the middle where it has none.
+/// The minimum in [low, high] of the cubic with the values and slopes of two points; the midpoint if it has none.
 double cubic_minimum(const LinePoint& a, const LinePoint& b, double low, double high) {
   const LinePoint &left = a.length <= b.length ? a : b, &right = a.length <= b.length ? b : a;
   const double d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.length - b.length);
@@ -43,7 +43,7 @@ class Search {
     high_ = first_is_low_ ? b : a;
   }
 
-  /// Goes out until two points hold a minimum between them; whether the newest meets the conditions already.
+  /// Increases the length until two points bracket a minimum. Returns whether the last one meets the conditions.
   bool bracket(double first) {
     LinePoint previous = start_, now = at_(first);
     for (; count_ < most_; ++count_) {
@@ -57,7 +57,7 @@ class Search {
     return set_ends(start_, now), false;
   }
 
-  /// The next length between the ends: not near to one of them twice.
+  /// The next length to try inside the bracket; not close to an end of it twice in a row.
   double between() {
     const LinePoint &a = first_is_low_ ? low_ : high_, &b = first_is_low_ ? high_ : low_;
     const double left = std::min(a.length, b.length), right = std::max(a.length, b.length);
@@ -95,7 +95,7 @@ class Search {
   const LinePoint& start_;
   int64_t most_, count_ = 0;
   LinePoint low_, high_;
-  bool first_is_low_ = true;  // the order in which rounding is PyTorch's
+  bool first_is_low_ = true;  // the order of the points in the formula, so that it rounds as in PyTorch
   bool was_near_ = false;
 };
 

@@ -26,7 +26,7 @@ double between(Anneal anneal, double start, double end, double part) {
   return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
 }
 
-/// Goes from `start` to `peak` while the rate rises, with three phases back to `start`, and on to `end`.
+/// From `start` to `peak` while the learning rate rises, then to `end`; with three phases, by way of `start`.
 double cycle(const OneCycleOptions& o, int64_t step, double start, double peak, double end) {
   if (step > o.steps) throw Error(text("OneCycle: step ", step, " is beyond the cycle of ", o.steps, " steps"));
   const double turn = o.rising * static_cast<double>(o.steps) - 1;

@@ -132,7 +132,7 @@ void Optimizer::update_all() {
       try {
         update_slot(i, slot, gradient, generator);
       } catch (...) {
-        // What was never updated has no states: some optimizers treat a first gradient differently.
+        // A parameter has no states before its first update: some optimizers treat the first gradient differently.
         if (--slot.steps == 0) std::fill(slot.states.begin(), slot.states.end(), Tensor());
         throw;
       }
@@ -251,7 +251,7 @@ void Optimizer::set(std::string_view name, double value) {
   std::vector<double> before;
   try {
     for (size_t group = 0; group < groups_.size(); ++group) {
-      const bool is_last = group + 1 == groups_.size();  // what refuses a value keeps its own
+      const bool is_last = group + 1 == groups_.size();  // a group that refuses the value keeps its own
       if (!is_last) before.push_back(get(name, group));
       set(name, value, group);
     }

@@ -28,7 +28,7 @@ void ReduceOnPlateau::advance(std::optional<double> metric) {
 }
 
 bool ReduceOnPlateau::improves(double metric) const {
-  if (std::isinf(best_)) return options_.maximize ? metric > best_ : metric < best_;  // the first: no share of it
+  if (std::isinf(best_)) return options_.maximize ? metric > best_ : metric < best_;  // the first metric
   const double margin = options_.maximize ? options_.threshold : -options_.threshold;
   const double wanted = options_.relative ? best_ * (1 + margin) : best_ + margin;
   return options_.maximize ? metric > wanted : metric < wanted;

@@ -118,7 +118,7 @@ void Schedule::step() {
   try {
     apply();
   } catch (...) {
-    --steps_;  // a step that the curve does not have was not taken, by no group
+    --steps_;  // the curve threw: the step was not taken for any group
     set_rates(before);
     throw;
   }

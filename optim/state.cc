@@ -20,7 +20,7 @@ int64_t detail::count_of(std::string_view key, double value) {
 namespace {
 using detail::count_of;
 
-constexpr const char* kSkipped = "skipped";  // absent where nothing was to be skipped
+constexpr const char* kSkipped = "skipped";  // absent unless skip_nonfinite() is on or was
 
 constexpr const char* kMaster = ".master";
 
@@ -54,7 +54,7 @@ class StateCheck {
     if (shape != wanted) refuse(text(key, " has shape ", shape, " instead of ", wanted));
   }
 
-  /// Throws if there is a problem, or something that nothing has asked for.
+  /// Throws if there is a problem, or if the state has entries that were not asked for.
   void end() {
     if (tensors_ != given_.tensors.size())
       refuse(text(given_.tensors.size() - tensors_, " tensors of other parameters"));
@@ -67,7 +67,7 @@ class StateCheck {
  private:
   const State& given_;
   std::vector<std::string> problems_;
-  size_t tensors_ = 0, numbers_ = 0;  // that were asked for and are there
+  size_t tensors_ = 0, numbers_ = 0;  // how many of the state's were asked for
 };
 
 }  // namespace
@@ -81,7 +81,7 @@ State Optimizer::collect(bool together) const {
   size_t number = 0;
   for (const std::vector<Slot>& group : groups_)
     for (const Slot& slot : group) {
-      if (!is_mine(number++) && together) continue;  // what is here of it is not up to date
+      if (!is_mine(number++) && together) continue;  // another process updates it
       out.numbers[slot.key + ".step"] = static_cast<double>(slot.steps);
       for (size_t k = 0; k < slot.numbers.size(); ++k) out.numbers[slot.key + "." + number_names_[k]] = slot.numbers[k];
       for (size_t k = 0; k < slot.states.size(); ++k)
@@ -104,7 +104,7 @@ void Optimizer::load_state_dict(const State& given) {
   restore(given);
 }
 
-/// The numbers of groups, with the values that they have and those that a state gives. Neither change needs memory.
+/// The numbers of groups, with their present values and those of a state. put() and put_back() need no memory.
 class Optimizer::NumbersGiven {
  public:
   void add(size_t group, const std::vector<Number>& numbers, const State& given) {

@@ -60,17 +60,17 @@ Linear projection(const MultiheadAttentionOptions& o) {
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
-/// (rows, columns), bool: the keys that a query sees causally; the queries are the last positions.
+/// (rows, columns), bool: whether a query sees a key in causal attention, where the queries are the last positions.
 Tensor causal_mask(int64_t rows, int64_t columns, Device device) {
   const int64_t more = std::max<int64_t>(columns - rows, 0);
   return unsqueeze(arange(more, more + rows, 1, i64, device), 1) >= arange(0, columns, 1, i64, device);
 }
 
-/// The axes of x before its last `after`.
+/// The sizes of the axes of x but for the last `after`.
 Shape leading(const Tensor& x, int64_t after) { return Shape(x.shape().begin(), x.shape().end() - after); }
 
-/// What may be seen of `mask` and of the padding, bool or added to the scores: (batch..., rows, columns). `batch` is
-/// (N), or empty without a batch.
+/// The mask and the padding as one mask of scaled_dot_product_attention: true for visible keys, or added to the scores.
+/// It broadcasts to (batch..., heads, rows, columns); `batch` is (N), or empty without a batch.
 Tensor seen_of(const AttentionMask& mask, const Shape& batch, int64_t heads, int64_t rows, int64_t columns) {
   Tensor given = mask.mask;
   if (given.defined() && given.dtype() != boolean && !is_floating(given.dtype()))
@@ -174,7 +174,7 @@ AttentionOptions MultiheadAttention::attention_options(const AttentionMask& mask
   if (out.causal && !out.mask.defined())
     out.mask = causal_mask(rows, columns, out_proj_.weight().device()), out.causal = false;
   if (!out.mask.defined()) return out;
-  // What is added is seen by all.
+  // All queries see the keys that are added.
   const Tensor& m = out.mask;
   Shape more = m.shape();
   more[more.size() - 1] = extra_keys();

@@ -28,14 +28,14 @@ Tensor begins_of(const Tensor& offsets, int64_t total) {
   return slice(offsets, 0, 0, offsets.numel() - 1);
 }
 
-/// Where each bag begins among the indices, which are (N, L) where there are no offsets.
+/// The position of each bag's first index. Without offsets, the indices are (N, L) and each row is a bag.
 Tensor begins_of(const Tensor& indices, const Tensor& offsets, bool last_is_end) {
   if (!offsets.defined()) return arange(0, indices.size(0), 1, i64, indices.device()) * indices.size(1);
   const bool is_row = is_integer(offsets.dtype()) && offsets.rank() == 1;  // else the op says what is wrong
   return last_is_end && is_row ? begins_of(offsets, indices.numel()) : offsets;
 }
 
-/// How many of the indices each bag has, at least 1; those that are padding are in none.
+/// The number of indices in each bag without those that are padding; at least 1.
 Tensor sizes_of(const Tensor& indices, const Tensor& begins, int64_t padding, DType dtype) {
   const int64_t total = indices.numel(), bags = begins.numel();
   if (bags == 0) return ones({0}, dtype, begins.device());

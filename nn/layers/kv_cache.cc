@@ -72,7 +72,7 @@ void KvCache::append(const Tensor& keys, const Tensor& values) {
 void KvCache::truncate(int64_t length) {
   if (length < 0 || length > length_)
     throw IndexError(text("KvCache::truncate(", length, "): the cache holds ", length_, " positions"));
-  if (length == 0) return clear();  // another batch may come
+  if (length == 0) return clear();  // the next batch may have another size
   length_ = length;
 }
 

@@ -109,7 +109,7 @@ void SpectralVectors::iterate(const Tensor& matrix, int64_t count) const {
   }
 }
 
-// The vectors are copied: the next call moves them on, and this one's backward reads them.
+// The vectors are copied: this call's backward reads them, and the next call updates them in place.
 Tensor SpectralVectors::normalized(const Tensor& weight, int64_t iterations) const {
   if (!u_.defined()) return unit(weight, eps_);
   const Autocast exact = Autocast::off();

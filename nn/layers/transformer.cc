@@ -46,8 +46,8 @@ std::string described(const Options& o) {
   return out.add_unless(false, "norm_first", o.norm_first).line();
 }
 
-/// The feed-forward part. Each tensor is let go as soon as the next is there: a temporary in one expression would live
-/// until the end of it.
+/// The feed-forward part. Each tensor is freed as soon as the next one exists: the temporaries of a single expression
+/// would all live until its end.
 Tensor fed_forward(Tensor x, const Linear& first, const Dropout& dropout, const Linear& second, const Options& o) {
   x = first(x);
   x = o.activation == Options::Activation::gelu ? gelu(x) : relu(std::move(x));

@@ -41,7 +41,7 @@ Tensor share_of_log(const Tensor& share, const Tensor& p, bool rest) {
   return share * std::move(x);
 }
 
-/// Whether all are in [0, 1]; NaN is not.
+/// Whether all values are in [0, 1]; false for NaN.
 bool are_probabilities(const Tensor& p) {
   return p.numel() == 0 || (min(p).item<double>() >= 0 && max(p).item<double>() <= 1);
 }

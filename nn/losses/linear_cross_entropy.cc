@@ -23,7 +23,7 @@ int64_t rows_of_a_part(int64_t classes, int64_t asked) {
   return asked > 0 ? asked : std::max(kLeast, kLogits / std::max<int64_t>(classes, 1));
 }
 
-/// What the mean divides by: the number of targets that count, or the sum of their weights.
+/// The divisor of the mean: the number of targets that count, or the sum of their weights.
 Tensor total_weight(const Tensor& targets, const LinearCrossEntropyOptions& options, DType dtype) {
   if (is_floating(targets.dtype())) return full({}, targets.size(0), dtype, targets.device());
   const Tensor counts = targets != options.ignore_index;
@@ -50,7 +50,8 @@ Tensor linear_cross_entropy(const Tensor& x, const Tensor& matrix, const Tensor&
   const Tensor wanted = reshape(targets, soft ? Shape{count, classes} : Shape{count});
   const CrossEntropyOptions each = {options.weight, options.ignore_index, options.label_smoothing, Reduction::none};
   const int64_t part = rows_of_a_part(classes, options.rows);
-  // The parts' gradients of 16-bit parameters are added in f32, and rounded once: each part casts them itself.
+  // 16-bit parameters are cast to f32 outside of the parts and back inside, so that the parts' gradients are added in
+  // f32 and rounded once.
   const auto wide = [&](const Tensor& t) {
     const bool adds = count > part && t.defined() && is_half_precision(t.dtype()) && t.requires_grad();
     return adds ? cast(t, f32) : t;

@@ -40,13 +40,13 @@ void check_classes(const Tensor& given, int64_t classes) {
   if (largest >= classes) throw IndexError(text("class ", largest, " is out of range for ", classes, " classes"));
 }
 
-/// The most entries that are set in a row, of any sample.
+/// The largest number of true entries in a row, over all samples.
 int64_t most_of_a_row(const Tensor& set) {
   const Tensor all = dispatch::all_samples(set);
   return all.numel() > 0 ? max(sum(all.to(i64), -1)).item<int64_t>() : 0;
 }
 
-/// What is above 0, with gradient 1 at 0 as well: PyTorch's clamp_min(0) in these losses.
+/// max(x, 0), with gradient 1 at 0 too, as PyTorch's clamp_min(0) in these losses.
 Tensor above_zero(const Tensor& x) { return clip(x, 0.0, std::nullopt); }
 
 }  // namespace

@@ -32,7 +32,7 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& o
   ErrorFrame frame("smooth_l1_loss", x, y);
   if (!(options.beta >= 0)) throw Error(text("beta must be 0 or more, not ", options.beta));
   if (options.beta == 0) return l1_loss(x, y, options.reduction);
-  // Before the division, the loss may be more than f16 holds, or vanish in it.
+  // Before the division, the loss may overflow or underflow in f16.
   if (const auto [input, labels] = operands(x, y); promote(input.dtype(), labels.dtype()) == f16)
     return reduce(cast(huber(cast(input, f32), cast(labels, f32), options.beta) / options.beta, f16),
                   options.reduction);

@@ -21,7 +21,7 @@ bool are_one(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-/// While alive, the handles of each pair hold what the other one held.
+/// While alive, the two tensors of each pair have exchanged their bodies' contents.
 class ReplacedState::Exchange {
  public:
   explicit Exchange(std::vector<Pair> pairs) : pairs_(std::move(pairs)) { swap(); }

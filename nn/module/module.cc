@@ -125,7 +125,7 @@ void check_whole(const std::string& name, bool is_slice, const std::type_info& t
 }  // namespace
 
 void Module::check_child(const std::string& name, State& child) const {
-  // What holds this module has children and is above it.
+  // A child without children cannot hold this module. One that holds it is among the modules above.
   const State* above = state_.get();
   while (above != nullptr && above != &child && !child.children.empty()) above = above->parent;
   if (above == &child) throw Error(text("the module for `", name, "` holds this one"));
@@ -144,7 +144,7 @@ void Module::adopt(const std::string& name, Module& module, const std::type_info
   state().children.push_back(std::move(entry));
 }
 
-/// Makes `child` know its place as `name` in this module.
+/// Sets the parent of `child`, and the paths and parameter names below it, for its place `name` in this module.
 void Module::link(const std::string& name, State& child, const std::type_info& type) {
   State& self = state();
   Bodies shared, seen;  // shared: the leaves of the child that this module may have too
@@ -185,11 +185,12 @@ Module& Module::operator=(Module&& other) {  // NOLINT(performance-noexcept-move
   return *this;
 }
 
-/// Makes `other` a child in this one's place where it may be: a handle that modules() gave is no layer.
+/// If this module is a child of another one, `other` becomes the child in its place. (Handles that modules() returns
+/// are not such children.)
 void Module::take_place(Module& other) {
   if (!state_ || !other.state_ || typeid(*this) == typeid(Module)) return;
   const auto above = IntrusivePtr<State>::share(state_->parent);
-  if (!above || above->abandoned) return;  // the whole module is assigned, member by member
+  if (!above || above->abandoned) return;  // the parent itself is being assigned, member by member
   const auto place = std::find_if(above->children.begin(), above->children.end(),
                                   [&](const State::Child& child) { return child.state == state_; });
   if (place == above->children.end()) return;

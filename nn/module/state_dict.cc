@@ -64,8 +64,8 @@ Tensor taken_or_copied(const Tensor& source, std::set<const Storage*>& taken) {
   return fits ? source.detach() : source.clone();
 }
 
-/// Whether it is the count of a batch norm's batches, of a file that has the averages: older ones lack the count, which
-/// stays as it is then.
+/// Whether the missing key is num_batches_tracked of a batch norm whose averages the file has: files of older versions
+/// lack it, and the module then keeps its own.
 bool is_old_count(const std::string& name, const StateDict& given) {
   constexpr std::string_view kCount = "num_batches_tracked";
   if (!name.ends_with(kCount)) return false;
@@ -98,7 +98,8 @@ std::vector<std::string> problems_of(const StateDict& own, const StateDict& give
   return out;
 }
 
-/// What `own` is loaded from. What lies in memory that is about to be written, or cannot be taken, is copied.
+/// The tensors to load into `own`. Those in memory that is about to be written, and those that cannot be taken over,
+/// are copied.
 StateDict sources(const StateDict& own, const StateDict& given, bool assign) {
   std::set<const Storage*> written;
   for (const auto& [name, target] : own)
