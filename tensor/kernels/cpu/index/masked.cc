@@ -1,5 +1,6 @@
-// Masks: elements filled, taken and put, and positions. Elements are met in row-major order, in blocks: the number
-// that each block holds is counted first, so that every block knows where its own begin, whatever thread works on it.
+// Masks: elements filled, selected and scattered, and positions. Elements are visited in row-major order, in blocks.
+// The true mask elements of each block are counted first, so that every block knows the position of its first one among
+// all, whichever thread works on it.
 #include "tensor/ops/masked.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ Nest paired(const Operand& mask, const Operand& x) {
   return nest;
 }
 
-/// f(i, in, out, axis, count) for the runs of elements [begin, end) of a nest: element i and so many after it.
+/// f(i, in, out, axis, count) for the runs of elements [begin, end) of a nest; a run is elements [i, i + count).
 template <class F> void each_run(const Nest& nest, int64_t begin, int64_t end, const F& f) {
   const NestAxis run = nest.run();
   const Nest outer = nest.outer();
@@ -40,7 +41,8 @@ template <class F> void each_run(const Nest& nest, int64_t begin, int64_t end, c
   }
 }
 
-/// Writes which of `count` elements of a mask hold to `held`, which has room for kListRoom more; how many those are.
+/// Writes the positions of the true ones among `count` mask elements to `held`, which has room for kListRoom more, and
+/// returns their number.
 constexpr int64_t kListRoom = 16;
 int64_t list_held(const uint8_t* mask, int64_t step, int64_t count, int32_t* held) {
   int64_t found = 0, j = 0;
@@ -56,14 +58,14 @@ int64_t list_held(const uint8_t* mask, int64_t step, int64_t count, int32_t* hel
     }
   }
 #endif
-  for (; j < count; ++j) {  // without a branch on the mask: what does not hold is written over by the next
+  for (; j < count; ++j) {  // without a branch on the mask: the position of a false element is overwritten by the next
     held[found] = static_cast<int32_t>(j);
     found += mask[j * step] != 0 ? 1 : 0;
   }
   return found;
 }
 
-/// Where the elements of each block of the mask that hold begin among all that do.
+/// The true elements of a mask, block by block; for each block, the number of true elements before it.
 class Blocks {
  public:
   Blocks(const Operand& mask, const Nest& nest)
@@ -79,21 +81,21 @@ class Blocks {
   }
   int64_t total() const { return total_; }
 
-  /// f(k, i, out) for the k-th element that holds, which is element i and lies at `out`.
+  /// f(k, i, out) for the k-th true element: it is element i of the mask, and x's element is at offset `out`.
   template <class F> void each(const F& f) const {
     each_group([&](int64_t k, const Group& group) {
       for (int64_t h = 0; h < group.count; ++h) f(k + h, group.element(h), group.offset(h));
     });
   }
 
-  /// Elements that hold and follow each other: `held` counts from element `first`, which lies at `out`.
+  /// True elements of one run. `held` has their positions from element `first` on, which is at offset `out` of x.
   struct Group {
     const int32_t* held;
     int64_t count, first, out, step;
     int64_t element(int64_t h) const { return first + held[h]; }
     int64_t offset(int64_t h) const { return out + held[h] * step; }
   };
-  /// f(k, group) for groups of which the first is the k-th element that holds.
+  /// f(k, group) for all groups; the first element of the group is the k-th true element.
   template <class F> void each_group(const F& f) const {
     const int64_t blocks = ceil_div(numel_, kBlock);
     parallel_for(blocks, 2, [&](int64_t begin, int64_t end) {
@@ -136,7 +138,8 @@ class Blocks {
   int64_t total_ = 0;
 };
 
-/// Rows of coordinates of the elements that hold, kRank axes (0: any number). Divided at the end of a line alone.
+/// Writes rows of the coordinates of true elements, kRank axes (0: any number). Divisions are slow: it divides only
+/// where a line ends.
 template <int kRank> struct Coordinates {
   const Shape& shape;
   int64_t* to;
@@ -162,8 +165,8 @@ void check_count(int64_t found, int64_t expected) {
   if (found != expected) throw Error(text("the mask is true for ", found, " elements, not ", expected));
 }
 
-/// Whether the mask and x lie so differently that copies cost less than their short runs. (Not of what repeats: copies
-/// would be larger.)
+/// Whether the layouts of the mask and x differ so much that dense copies cost less than working in short runs. (Not if
+/// one of them is expanded: its copy would be larger.)
 bool prefers_dense(const Nest& paired, const Operand& mask, const Operand& x) {
   constexpr int64_t kShort = 64;
   return paired.rank > 1 && paired.inner().size < kShort && !mask.view->overlaps_itself() && !x.view->overlaps_itself();

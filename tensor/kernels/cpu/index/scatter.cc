@@ -19,7 +19,7 @@ struct Adding {
   auto operator()(auto element, auto value) const { return wrapping_add(element, value); }
 };
 
-/// scatter_slices() where the index names slices, scatter_rows() where not.
+/// scatter_slices() if each index stands for a whole slice, otherwise scatter_rows().
 void scatter_any(const Operand& src, const Operand& index, const SliceIndex& slices, int64_t axis, const Operand& into,
                  const ScatterLoops& loops, const RowStart& start = {}) {
   if (slices.names_slices(index))
@@ -40,7 +40,8 @@ void scatter_widened(const Operand& src, const Operand& index, const SliceIndex&
   copy(wide_into, into);
 }
 
-/// f(indices, first, count) for pieces of [begin, end) of a 1-D index, as i64; false where one is not below `limit`.
+/// f(indices, first, count) for pieces of [begin, end) of a 1-D index, converted to i64. False if an index is not below
+/// `limit`.
 template <class F> bool for_indices(const Operand& index, int64_t begin, int64_t end, int64_t limit, const F& f) {
   constexpr int64_t kTogether = 1024;
   int64_t buffer[kTogether];
@@ -60,13 +61,13 @@ template <class F> bool for_indices(const Operand& index, int64_t begin, int64_t
   return true;
 }
 
-/// A long list that goes into a short row.
+/// Whether a long list of integers is added into a short row.
 bool is_short_row(const Operand& src, const Operand& into) {
   constexpr int64_t kLongest = 4096;
   return is_integer(into.dtype) && into.numel() <= kLongest && src.numel() >= 8 * into.numel();
 }
 
-/// value(k) added at indices[k] of two rows of `size` in turn.
+/// Adds value(k) at indices[k], alternating between two rows of `size` elements.
 constexpr int64_t kCopies = 2;
 template <class Sum, class Value>
 void add_in_turn(const int64_t* indices, int64_t count, Sum* row, int64_t size, const Value& value) {
@@ -81,8 +82,9 @@ void add_in_turn(const int64_t* indices, int64_t count, Sum* row, int64_t size, 
   if (k < count) add(row[indices[k]], value(k));
 }
 
-/// A long list of integers added into a short row. Their order does not matter: each thread has rows of its own, and
-/// two in turn, as an element that comes again at once would wait for its last sum. False: an index is bad.
+/// Adds a long list of integers into a short row. The order does not change integer sums, so each thread sums into rows
+/// of its own. It alternates between two, because adding to the same element twice in a row waits for the first sum.
+/// False if an index is out of range.
 template <class T> bool add_to_short_row(const Operand& src, const Operand& index, const Operand& into) {
   using Sum = std::make_unsigned_t<T>;
   const int64_t size = into.numel(), step = into.stride(0), from_step = src.stride(0);
@@ -127,8 +129,8 @@ std::optional<View> long_list(const Operand& src, const Operand& index, int64_t 
   return line;
 }
 
-/// into = 0, into[index[i]] += src[i], of one axis. Indices are checked on the way. False: not done, as elements are
-/// summed in another type.
+/// into = 0, then into[index[i]] += src[i], along one axis; checks the indices. False, and nothing is done, if elements
+/// are summed in another type.
 template <class T> bool add_to_row(const Operand& src, const Operand& index, const Operand& into) {
   const int64_t size = into.numel(), step = into.stride(0), from_step = src.stride(0);
   bool good = true;
@@ -156,22 +158,22 @@ template <class T> bool add_to_row(const Operand& src, const Operand& index, con
   return true;
 }
 
-/// Whether the index names one element in each row along the last axis: nothing is combined twice.
+/// Whether the index names exactly one element in each row along the last axis, so that none is combined twice.
 bool is_one_each(const Operand& src, const Operand& index, const SliceIndex& list, int64_t axis) {
   return axis == src.rank() - 1 && src.size(axis) == 1 && !list.names_slices(index);
 }
 
-/// Elements of rows that lie along memory, one of each row, and the values that are combined with them.
+/// One element of each of several rows, and the values that are combined with them.
 struct OneEach {
   void* elements;
-  int64_t between, size, step;  // of rows
+  int64_t between, size, step;  // distance of two rows; size of a row, distance of its elements
   const void* values;
   int64_t value_step;
   const int64_t* index;
   int64_t count;
 };
 
-/// element = f(element, value), computed in A. False: an index is bad.
+/// element = f(element, value), computed in A. False if an index is out of range.
 template <class T, class A, class F> bool combine_one_each(const OneEach& each) {
   T* const elements = static_cast<T*>(each.elements);
   const T* const values = static_cast<const T*>(each.values);
@@ -186,7 +188,7 @@ template <class T, class A, class F> bool combine_one_each(const OneEach& each) 
   return true;
 }
 
-/// The same for all of into[.., list[i]] and src[i], where it is one element each.
+/// The same for all rows: combines into[.., list[i]] with src[i]. Requires is_one_each().
 bool scatter_one_each(const Operand& src, const IndexList& list, const Operand& into, bool (*combine)(const OneEach&)) {
   const int64_t last = into.rank() - 1, bytes = static_cast<int64_t>(size_of(into.dtype));
   const Nest rows = rows_of(src, last, into), outer = rows.outer();
@@ -209,7 +211,8 @@ bool scatter_one_each(const Operand& src, const IndexList& list, const Operand& 
   return !bad;
 }
 
-/// How values are combined: by loops of the type that is computed in, and whether that is wider than the elements'.
+/// How values are combined: the loops of the type in which this is computed, and whether that is wider than the
+/// elements' type.
 struct Combination {
   ScatterLoops loops;
   bool widens;
@@ -219,7 +222,7 @@ template <class T, class F> Combination combination_of(const F&) {
   return {ScatterOf<Compute<T>, F>::kLoops, is_half<T>, &combine_one_each<T, Compute<T>, F>};
 }
 
-/// out = x, unless the op writes in place; then what is combined along the rows of `axis`.
+/// out = x (unless the op writes in place), then combines the values of src with elements along `axis`.
 void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis,
              const Operand& out_any, const Combination& combination) {
   const AtLeastOneAxis x(x_any), src(src_any), index(index_any), out(out_any);

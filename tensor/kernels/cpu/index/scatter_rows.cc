@@ -11,7 +11,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// What scatter_rows() is called with.
+/// The arguments of scatter_rows().
 struct RowScatter {
   const Operand& src;
   const IndexList& list;
@@ -20,18 +20,18 @@ struct RowScatter {
   const ScatterLoops& loops;
   const RowStart& start;
 
-  /// Where rows begin as those of x: x.
+  /// The tensor whose values the rows start with: x if it is given, otherwise `into` itself.
   const Operand& beginning() const { return start.x != nullptr ? *start.x : into; }
 };
 
-/// Whether rows of `size` elements follow each other without gaps, in both.
+/// Whether all rows are contiguous and adjacent in both tensors.
 bool are_dense(const Nest& rows, const Operand& from, const Operand& to, int64_t axis) {
   const int64_t size = to.size(axis);
   const NestAxis next = rows.rank == 1 ? rows.inner() : NestAxis{1, 0, 0};
   return from.stride(axis) == 1 && to.stride(axis) == 1 && next.in == size && next.out == size;
 }
 
-/// How rows begin that follow each other without gaps.
+/// Gives `count` dense rows their start values: those of x, or zeros.
 void begin_dense(const WholeRows& rows, int64_t bytes, int64_t first, int64_t count) {
   const int64_t row = rows.size * bytes;
   char* const to = static_cast<char*>(rows.elements) + first * row;
@@ -41,7 +41,7 @@ void begin_dense(const WholeRows& rows, int64_t bytes, int64_t first, int64_t co
     std::memset(to, 0, static_cast<size_t>(count * row));
 }
 
-/// What whole rows have in common; `begins`: row by row.
+/// What all rows have in common. `begins`: the loops give each row its start values.
 WholeRows whole_rows_of(const RowScatter& s, bool begins) {
   WholeRows rows;
   rows.elements = s.into.first();
@@ -57,8 +57,8 @@ WholeRows whole_rows_of(const RowScatter& s, bool begins) {
   return rows;
 }
 
-/// Rows [begin, end) whose indices follow each other; false where an index is bad. As many together as stay in the L1
-/// cache between their beginning and their use.
+/// Rows [begin, end), for an index whose rows are contiguous. False if an index is out of range. Rows get their start
+/// values a few at a time, so that they are still in the L1 cache when they are used.
 bool scatter_whole_rows(const RowScatter& s, int64_t begin, int64_t end) {
   constexpr int64_t kTogether = 16 << 10;  // bytes
   const int64_t bytes = s.loops.bytes;
@@ -91,8 +91,9 @@ bool scatter_whole_rows(const RowScatter& s, int64_t begin, int64_t end) {
   return true;
 }
 
-/// Rows [begin, end) of which `interleaved` follow each other in the list, entry by entry, and advance together. False
-/// where an index is bad: as many are checked together as stay in the L1 cache.
+/// Rows [begin, end), for an index in which the entries of `interleaved` rows alternate; these rows are processed
+/// together. False if an index is out of range. Indices are checked a few at a time, so that they are still in the L1
+/// cache when they are used.
 bool scatter_bands(const RowScatter& s, int64_t interleaved, int64_t begin, int64_t end) {
   constexpr int64_t kTogether = 1024;
   RowOffsets offsets;
@@ -140,7 +141,7 @@ Nest rows_of(const Operand& src, int64_t axis, const Operand& into) {
 void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const Operand& into,
                   const ScatterLoops& loops, const RowStart& start) {
   const RowScatter all{src, list, axis, into, loops, start};
-  int64_t interleaved = 1;  // rows, in the list
+  int64_t interleaved = 1;  // the number of rows whose entries alternate in the index
   for (int64_t i = axis + 1; i < src.rank(); ++i) interleaved *= src.size(i);
   const int64_t length = src.size(axis);
   std::atomic<bool> bad = false;

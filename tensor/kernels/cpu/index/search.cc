@@ -1,4 +1,4 @@
-// Binary searches in sorted rows, many at a time: the steps of all are the same.
+// Binary searches in sorted rows, many values at a time: the number of steps depends on the row's size alone.
 #include "tensor/ops/search.h"
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kTogether = 16;
 
-/// Whether an element comes before v, or lane by lane, which do. NaN comes last.
+/// Whether an element is sorted before v (for vectors, lane by lane). NaN is sorted last.
 template <bool kRight, bool kIsFloat, class V> WEFT_SIMD auto before(V element, V v) {
   if constexpr (kIsFloat)
     return kRight ? (element <= v) | (v != v) : (element < v) | ((v != v) & (element == element));
@@ -20,7 +20,7 @@ template <bool kRight, bool kIsFloat, class V> WEFT_SIMD auto before(V element, 
     return kRight ? element <= v : element < v;
 }
 
-/// How many of the n sorted elements come before each of `count` values, kCount at most.
+/// For each of `count` values, at most kCount: the number of the n sorted elements that come before it.
 template <bool kRight, int64_t kCount, class C, class E>
 void search_some(const E* sorted, int64_t n, const E* values, int64_t count, int64_t* out) {
   C value[kCount] = {};
@@ -28,7 +28,7 @@ void search_some(const E* sorted, int64_t n, const E* values, int64_t count, int
   for (int64_t j = 0; j < count; ++j) value[j] = static_cast<C>(values[j]);
   for (int64_t left = n; left > 0;) {
     const int64_t half = (left + 1) / 2;
-    // Ends with one element left, which is looked at with half = 1.
+    // The last step compares the only element that is left, with half = 1.
     for (int64_t j = 0; j < kCount; ++j)
       at[j] += before<kRight, kFloating<C>>(static_cast<C>(sorted[at[j] + half - 1]), value[j]) * half;
     left -= half;
@@ -36,7 +36,8 @@ void search_some(const E* sorted, int64_t n, const E* values, int64_t count, int
   for (int64_t j = 0; j < count; ++j) out[j] = at[j];
 }
 
-/// Up to so many elements are looked at, all of them, rather than searched; not by many values where two steps do.
+/// Rows of up to this many elements are compared as a whole instead of searched; but many values are searched in rows
+/// for which two or three steps suffice.
 template <class C> constexpr int64_t kCounted = 2 * simd::kLanes<C>;
 template <bool kRight, class C, class E> int64_t count_before(const E* sorted, int64_t n, C value) {
   constexpr int N = simd::kLanes<C>;

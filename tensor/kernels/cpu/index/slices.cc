@@ -35,8 +35,8 @@ template <class T> void copy_dense_run(const T* from, T* to, int64_t count, cons
   });
 }
 
-/// Slices of this many bytes and more are copied by copy_dense_run(); of shorter ones the CPU works on several at once
-/// by itself.
+/// Slices of this many bytes and more are copied by copy_dense_run(). The CPU overlaps the copies of shorter ones
+/// without prefetches.
 constexpr int64_t kLongSlice = 1024;
 
 /// copy_slices() of slices of one element.

@@ -5,7 +5,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// All axes but the channel; in: x, out: g.
+/// The axes of x (`in`) and g (`out`): `nest` has all but the channels.
 struct Layout {
   Layout(const Operand& g, const Operand& x) {
     for (int64_t i = 0; i < x.rank(); ++i)
@@ -25,10 +25,10 @@ template <class C, class T> [[gnu::always_inline]] inline simd::Vec<C> read(cons
   return count == simd::kLanes<C> ? simd::load<C>(p) : simd::load_part<C>(p, count);
 }
 
-/// Per channel in the type of the computation: the mean, and the gate where there is one (else null).
+/// One value per channel: the mean; and scale and shift if gradients are gated, otherwise null.
 template <class C> struct Coefficients { const C *mean, *scale, *shift; };
 
-/// `grad` where its gate is open; x is centered.
+/// `grad`, or 0 if relu set the output centered * scale + shift to 0.
 template <bool kGated, class C>
 [[gnu::always_inline]] inline simd::Vec<C> gated(simd::Vec<C> grad, simd::Vec<C> centered, simd::Vec<C> scale,
                                                  simd::Vec<C> shift) {
@@ -36,7 +36,7 @@ template <bool kGated, class C>
   return centered * scale + shift <= simd::Vec<C>{} ? simd::Vec<C>{} : grad;
 }
 
-/// sums[c], dots[c] += over rows [first, first + rows) of channels; 4 rows meet in C before they are added in double.
+/// Adds the sums of rows [first, first + rows) to sums[c] and dots[c]. Four rows are summed in C, their sums in double.
 template <bool kGated, class T>
 void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64_t rows,
               const Coefficients<Compute<T>>& per_channel, double* sums, double* dots) {
