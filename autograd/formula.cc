@@ -20,8 +20,8 @@ std::vector<Tensor> differentiate(const Formula& formula, const std::vector<Tens
     local[i] = linked ? view(inputs[i].contiguous(), inputs[i].shape()) : parameter(inputs[i].detach());
     wanted.push_back(local[i]);
   }
-  // In f32 where the kernels compute in f32, with the memory that takes: 16 bits would lose the digits of a softmax
-  // or a variance. `wanted` keeps the tensors of 16 bits, and so their gradients' dtypes.
+  // 16-bit tensors are cast to f32, in which the kernels compute too, although this takes memory: in 16 bits a softmax
+  // or a variance would lose digits. `wanted` has the 16-bit tensors, so that the gradients have their dtypes.
   for (Tensor& x : local)
     if (x.defined() && is_half_precision(x.dtype())) x = cast(x, f32);
   const std::vector<Tensor> results = formula(local);

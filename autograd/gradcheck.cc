@@ -32,7 +32,7 @@ bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
   return true;
 }
 
-/// The options with nothing left open.
+/// The options with defaults for those that are not set.
 struct Limits {
   double eps, atol, rtol;
 };

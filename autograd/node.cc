@@ -41,7 +41,7 @@ void Saved::keep(const Tensor& x) {
     if (packed) return;
   }
   storage = body.storage;
-  // Not the storage's: the old value of a write in place is recorded after the write.
+  // The body's version, not the storage's: the input of a write in place is saved after the write.
   version = std::atomic_ref<uint64_t>(internal::body(x).version).load(std::memory_order_relaxed);
 }
 

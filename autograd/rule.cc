@@ -53,7 +53,8 @@ InputType<0> RuleArguments::input_type(int index) const {
 }
 
 uint32_t RuleArguments::recomputed() const {
-  // What is recorded stays anyway, and the order of the gradients decides that of sums in the next derivative.
+  // When recording, the recomputed values are kept anyway, and another order of the gradients would change the order of
+  // sums in the next derivative.
   if (internal::modes().recording) return 0;
   uint32_t mask = 0;
   for (size_t i = 0; i < std::min<size_t>(node_.saved_inputs_.size(), 32); ++i)

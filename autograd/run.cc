@@ -35,8 +35,8 @@ bool is_own(const Tensor& buffer, const Tensor& more) {
   return buffer.device() == more.device() && holds_alone(buffer) && buffer.layout().is_dense();
 }
 
-/// Whether the sum may as well be computed in the memory of `gradient`, which the engine alone holds: it has the memory
-/// order that sum + gradient would have, and is so large that memory counts (a small sum is made sooner than written).
+/// Whether to add `sum` into the memory of `gradient`, which the engine alone holds. It must have the memory order that
+/// sum + gradient would have, and be large: for small tensors, allocating the result is faster than a write in place.
 bool can_take_sum(const Tensor& gradient, const Tensor& sum) {
   constexpr int64_t kLarge = 4096;
   return gradient.numel() >= kLarge &&

@@ -76,7 +76,7 @@ class BatchBackend final : public Backend {
     if (info.code == op_info<op::AddInto>.code)
       return value_of(number, in[0]).add(*in[0].view, batch_behind(number, in[1]), level.size);
     if (out.empty()) throw Error(text("`", info.name, "` writes to its inputs, which vmap cannot do"));
-    if (info.code == op_info<op::CopyFrom>.code) {  // what it overwrites does not matter
+    if (info.code == op_info<op::CopyFrom>.code) {  // does not read the old values of in[0]
       const Batch source = batch_behind(number, in[1]);
       // A cast to the same dtype is no copy: a later write to either would change both.
       const Tensor copy = dispatch::unshared(cast(source.x, out[0].dtype), source.x);

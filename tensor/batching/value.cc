@@ -14,7 +14,7 @@
 namespace weft::batching {
 namespace {
 
-/// `axes` behind a batch axis, where there is one.
+/// Axes of a sample as axes of the batch: after the batch axis, if there is one.
 IntList behind_batch(const IntList& axes, bool batched) {
   IntList out;
   if (batched) out.push_back(0);
@@ -29,7 +29,7 @@ Shape batch_shape(const Tensor& x, bool batched, const Shape& sample) {
   return out;
 }
 
-/// A dense view of all `flat` elements: a reshape and a permutation.
+/// The 1-d samples of `flat` in the shape and memory order of `view`, which is dense and has all their elements.
 Tensor reordered(const Tensor& flat, bool batched, const View& view) {
   const IntList order = internal::outermost_first(view);
   Shape sorted;
@@ -43,7 +43,7 @@ bool covers(const View& view, int64_t elements) {
   return view.numel() == elements && view.offset() == 0 && view.is_dense();
 }
 
-/// `view` with size 1 where it repeats elements.
+/// `view` with size 1 along axes of stride 0.
 View without_repetitions(const View& view) {
   std::vector<Interval> bounds;
   for (int64_t axis = 0; axis < view.rank(); ++axis)
@@ -55,7 +55,7 @@ View without_repetitions(const View& view) {
 
 void Value::set(uint64_t level, const Batch& batch, const View& view) {
   level_ = level;
-  // Whoever holds the tensor may give its handle other memory, as nn::functional_call() does with a weight.
+  // A new body: the tensor's own may get other memory, as nn::functional_call() does with a weight.
   whole_ = {dispatch::before_write(batch.x), batch.batched};
   view_ = view;
   version_ = internal::storage(batch.x).version();
@@ -87,7 +87,7 @@ Tensor Value::flat() {
   const Tensor& x = whole_.x;
   const Tensor ordered = permute(x, behind_batch(internal::outermost_first(view_), whole_.batched));
   Tensor out = reshape(ordered, batch_shape(x, whole_.batched, {view_.numel()}));
-  // What was made without recording would lose the history for those who record.
+  // Not cached if made without recording: later calls that record would get a tensor without history.
   if (internal::modes().recording || !dispatch::needs_gradient(x)) flat_ = out;
   return out;
 }

@@ -30,7 +30,7 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
   refuse(body.history.get(), false);
   const bool recorded = self.requires_grad() || others_require_grad;
   if (recorded && base_in_memory(body) != nullptr) {
-    refuse(body.base->history.get(), true);  // it became one after the view was taken
+    refuse(body.base->history.get(), true);  // the base became a leaf after the view was taken
     check_input_version(internal::TensorAccess::make(body.base));
   }
   return recorded;
@@ -56,7 +56,7 @@ Tensor apart_from(const Tensor& self, const Tensor& other) {
 
 namespace {
 
-/// `other`, or a copy of it where it overlaps `self` other than element for element.
+/// `other`, or a copy if it overlaps `self` and is not the same view of the memory.
 Tensor without_overlap(const Tensor& self, const Tensor& other) {
   if (!other.defined()) return other;
   if (other.layout().has_mask()) return apply(op::Contiguous{}, other);
@@ -64,14 +64,14 @@ Tensor without_overlap(const Tensor& self, const Tensor& other) {
   return same ? other : apart_from(self, other);
 }
 
-/// Whether `x` is `self` or a view of the same elements (`x.add_(x.view(...))`): what it was computed from is about to
-/// be lost with self's history, from which it would take its own.
+/// Whether `x` is `self` or a view of the same elements (`x.add_(x.view(...))`). A view takes its history from self's,
+/// which the write is about to replace.
 bool shows_the_same(const Tensor& x, const Tensor& self) {
   return x.is_same(self) || (x.defined() && x.shares_storage(self) && x.layout() == self.layout());
 }
 
-/// Gives `self` the history of the write that `call` is. Where recording throws (a hook on what is saved may), `self`
-/// has its old history again, which is behind its memory: its use is refused.
+/// Records the write `call` as the history of `self`. If recording throws (a saved-tensor hook may), `self` keeps its
+/// old history, which is stale now: using it is an error.
 void record_write(const Tensor& self, const OpCall& call) {
   internal::TensorBody& body = internal::body(self);
   const IntrusivePtr<Provenance> history = std::exchange(body.history, nullptr);
@@ -88,7 +88,7 @@ void record_write(const Tensor& self, const OpCall& call) {
   }
 }
 
-/// Raises the version, and gives `self` (every handle of it) its new history where the write is recorded.
+/// Raises the version; if the write is recorded, sets the new history, which all handles of `self` share.
 void after_write(Tensor& self, const OpInfo& info, const void* op, const char* name,
                  std::span<const Tensor* const> inputs, bool recorded) {
   internal::TensorBody& body = internal::body(self);
@@ -105,7 +105,7 @@ void after_write(Tensor& self, const OpInfo& info, const void* op, const char* n
   }
 }
 
-/// DeviceError where `prepared` is on another device than `self`: a sample of vmap is combined with an outer tensor.
+/// DeviceError if `prepared` is on another device than `self`: a sample of vmap would be written to an outer tensor.
 void check_device_written(const Tensor& self, const Tensor& prepared) {
   if (self.device() == prepared.device()) return;
   throw DeviceError(
@@ -113,7 +113,7 @@ void check_device_written(const Tensor& self, const Tensor& prepared) {
       "tensor, or write to zeros_like() of an argument");
 }
 
-/// Throws where a result cannot be written to `self`; whether the kernel may write straight into it.
+/// Throws if a result with this spec cannot be written to `self`. Returns whether the kernel can write it there itself.
 bool check_in_place_result(const Tensor& self, const Spec& spec) {
   if (spec.view.shape() != self.shape())
     throw ShapeError(

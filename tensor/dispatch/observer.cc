@@ -8,15 +8,15 @@
 namespace weft {
 namespace {
 
-/// The observers of a thread. Its mode has the first one too, but none while nothing is to be observed.
+/// The observers of a thread. Modes::observer is `first` too, but null while ops are not to be observed.
 struct Chain {
   Observer* first = nullptr;
-  Observer* upcoming = nullptr;  // while they are told of an event: who is next
+  Observer* upcoming = nullptr;  // while observers are notified of an event: the next one
   bool telling = false;
 };
 thread_local constinit Chain chain;
 
-/// While observers are told of an event; `chain.upcoming` is the first to be told.
+/// While alive, observers are being notified of an event, beginning with `chain.upcoming`.
 struct Telling {
   Telling() {
     chain.upcoming = std::exchange(internal::modes().observer, nullptr);

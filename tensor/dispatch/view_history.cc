@@ -13,18 +13,18 @@ namespace {
 
 using internal::TensorBody;
 
-/// Whether strides say which elements of the base a view shows.
+/// Whether as_strided can express the view in terms of its base.
 bool is_part_of_base(const TensorBody& view) {
   const TensorBody* base = base_in_memory(view);
   return base != nullptr && base->view.is_dense() && !view.view.has_mask() && base->dtype == view.dtype;
 }
 
-/// Where the elements of `view` are among those of its base, counted in the base's memory order.
+/// The position of the view's first element among the elements of its base, in the base's memory order.
 int64_t offset_in_base(const TensorBody& view) {
   return view.view.numel() == 0 ? 0 : view.view.offset() - view.base->view.offset();
 }
 
-/// A dense tensor with its axes in memory order: row-major. (Wherever an axis of size 1 comes, it changes nothing.)
+/// A dense tensor with its axes permuted into memory order, so that it is row-major.
 Tensor in_memory_order(const Tensor& x) {
   return x.is_contiguous() ? x : apply(op::Permute{internal::outermost_first(x.layout())}, x);
 }
@@ -34,9 +34,9 @@ template <class Op> void record_as(const Op& op, std::initializer_list<const Ten
   record({op_info<Op>, &op, {inputs.begin(), inputs.size()}, {&out, 1}});
 }
 
-/// Gives `body` the history of `from`, which describes the memory as it is now. What is recorded is recorded as that of
-/// an alias and then taken: where recording throws, `body` still has its old history, and is known to be behind.
-/// Returns the old history.
+/// Gives `body` the history of its alias `from`, which describes the present values of the memory, and returns the old
+/// history. (Ops are recorded for an alias first, so that if recording throws, `body` still has its old history and is
+/// known to be stale.)
 IntrusivePtr<Provenance> take_history(TensorBody& body, const Tensor& from) {
   const TensorBody& now = internal::body(from);
   IntrusivePtr<Provenance> old = std::exchange(body.history, now.history);
@@ -61,7 +61,7 @@ bool is_stale(const Tensor& x) {
   if (body.described() == body.storage->version()) return false;
   const std::lock_guard lock(reading);
   const Provenance* history = body.history.get();
-  // What optimizers write to a leaf under NoGrad shows through its views, and is meant to.
+  // Optimizers write to leaves under NoGrad; views of a leaf are meant to show the new values.
   const bool exempt = history != nullptr && (history->is_leaf() || history->is_view_of_leaf());
   const uint64_t version = body.described(), current = body.storage->version();
   const bool stale = version != current && (history != nullptr ? !exempt : body.storage->recorded_version() > version);
