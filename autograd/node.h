@@ -66,8 +66,8 @@ using SavedVisitor = std::function<void(const Saved& saved, bool refers_to_leaf)
 /// The gradients of the outputs of a node; undefined means zero.
 using Gradients = std::vector<Tensor>;
 
-/// Whether the output of a node may be computed again, and what that costs.
-enum class Again : uint8_t { no, dear, cheap };
+/// Whether the output of a node may be recomputed in backward instead of being saved, and what that costs.
+enum class Recomputable : uint8_t { no, expensive, cheap };
 
 class Node : public Provenance {
  public:
@@ -89,8 +89,8 @@ class Node : public Provenance {
   /// Frees the saved tensors. If there were any, running this node again is an error.
   virtual void free_saved() = 0;
   bool freed() const { return freed_; }
-  /// Whether an output, or the tensor it is a view of, may be recomputed instead of saved (recomputation.h).
-  Again may_recompute() const { return may_recompute_; }
+  /// Of output 0, or of the tensor that it is a view of (recomputation.h).
+  Recomputable recomputable() const { return recomputable_; }
   /// Calls `visit` for each saved tensor, with a flag whether its memory belongs to a leaf.
   virtual void visit_saved(const SavedVisitor&) const {}
   /// The number of bytes saved for backward.
@@ -125,7 +125,7 @@ class Node : public Provenance {
   /// The index under which the post-accumulate hooks of a leaf are registered.
   static constexpr int kAccumulated = -1;
   bool freed_ = false;
-  Again may_recompute_ = Again::no;
+  Recomputable recomputable_ = Recomputable::no;
 
  private:
   struct Hook {

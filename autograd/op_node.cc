@@ -3,6 +3,17 @@
 #include "tensor/dispatch/modes.h"
 
 namespace weft::autograd {
+namespace {
+
+/// Whether ops that read `result` must save it, because running its op again would not give the same tensor.
+bool must_be_saved(const Tensor& result) {
+  if (current_saver() != nullptr) return true;  // a saver gets all saved tensors, the same in each run (checkpoint.h)
+  const Storage& memory = internal::storage(result);
+  if (memory.version() != 0) return true;  // it was written into existing memory, whose layout may not be the op's own
+  return memory.device().kind == DeviceKind::vmap;  // a recomputed sample would not have the history of its batch
+}
+
+}  // namespace
 
 void OpNode::create(const OpCall& call) {
   const Rule& rule = rule_of(*call.info.code);
@@ -44,31 +55,39 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     metas_[i].dtype = call.outputs[i].dtype();
   }
   Reads reads = rule.reads(needs());
-  // A result written into existing memory may have another layout than the op would give it.
-  // Hooks on what is saved see it all, the same in each run (checkpoint.h). A sample of vmap that is computed again
-  // would lose the history of its batch.
-  const Storage& result = internal::storage(call.outputs[0]);
-  const bool replaced = current_saver() != nullptr || result.version() != 0 || result.device().kind == DeviceKind::vmap;
-  const bool recomputable = rule.recomputed_inputs != 0 && !replaced;
-  // A parameter lives anyway, the copy that Autocast makes of it need not, whatever the rule reads.
-  const auto copies_leaf = [&] {
-    return internal::modes().autocast != f32 && metas_[0].dtype == internal::modes().autocast &&
-           refers_to_leaf(edges_[0]);
-  };
-  // A dear op is made able to run again only if that costs no memory to speak of.
-  const auto saves_enough = [&] {
-    if (!rule.is_dear) return reads.inputs != 0 || copies_leaf();
-    for (size_t i = 0; i < static_cast<size_t>(rule.recomputed_inputs); ++i) {
-      const Tensor& x = *call.inputs[i];
-      if (!x.defined()) continue;
-      if (x.dtype() != metas_[0].dtype) return false;  // rounded inside, as Autocast's scope decides
-      const bool exists = (reads.inputs >> i & 1u) != 0 || refers_to_leaf(edges_[i]);
-      if (!exists && x.numel() > call.outputs[0].numel() / 64) return false;
-    }
-    return reads.inputs != 0;
-  };
-  const bool runs_again = recomputable && saves_enough();
-  if (runs_again) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
+  const bool recomputable = is_worth_recomputing(call, reads);
+  if (recomputable) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
+  save(call, reads);
+  if (op_.is_view() && edges_[0].node) {
+    recomputable_ = edges_[0].node->recomputable();
+    view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
+  }
+  if (recomputable && can_recompute())
+    recomputable_ = rule.is_expensive ? Recomputable::expensive : Recomputable::cheap;
+}
+
+bool OpNode::is_worth_recomputing(const OpCall& call, const Reads& reads) const {
+  if (rule_.recomputed_inputs == 0 || must_be_saved(call.outputs[0])) return false;
+  if (!rule_.is_expensive) {
+    // Saving the input of a cast for the cast alone would take more memory than saving the result, except for a
+    // parameter, which exists anyway.
+    const DType scope = internal::modes().autocast;
+    return reads.inputs != 0 || (scope != f32 && metas_[0].dtype == scope && refers_to_leaf(edges_[0]));
+  }
+  // The inputs of an expensive op are saved only if this takes little memory.
+  if (reads.inputs == 0) return false;
+  for (size_t i = 0; i < static_cast<size_t>(rule_.recomputed_inputs); ++i) {
+    const Tensor& x = *call.inputs[i];
+    if (!x.defined()) continue;
+    if (x.dtype() != metas_[0].dtype) return false;  // the kernel rounds it, which depends on the scope of Autocast
+    const bool exists = (reads.inputs >> i & 1u) != 0 || refers_to_leaf(edges_[i]);
+    if (!exists && x.numel() > call.outputs[0].numel() / 64) return false;
+  }
+  return true;
+}
+
+void OpNode::save(const OpCall& call, const Reads& reads) {
+  const size_t inputs = edges_.size(), outputs = metas_.size();
   if (reads.inputs != 0) {
     saved_inputs_.reset(inputs);
     for (size_t i = 0; i < inputs; ++i)
@@ -85,16 +104,14 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     for (size_t i = 0; i < inputs; ++i)
       if (call.inputs[i]->defined()) views_[i] = call.inputs[i]->layout();
   }
-  if (op_.is_view() && edges_[0].node) may_recompute_ = edges_[0].node->may_recompute();
-  if (runs_again && can_recompute()) may_recompute_ = rule.is_dear ? Again::dear : Again::cheap;
-  if (op_.is_view() && edges_[0].node) view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
 }
 
 void OpNode::save_input(size_t index, const Tensor& x, bool if_recording) {
   SavedInput& saved = saved_inputs_[index];
-  // What code outside may have written into x would not be computed again.
+  // If other code may have written into x, running its op again would not give the same values.
   if (current_saver() == nullptr && !internal::storage(x).may_change_unseen())
-    saved.recomputation = Recomputation::of(edges_[index], if_recording ? Again::dear : Again::cheap);
+    saved.recomputation =
+        Recomputation::of(edges_[index], if_recording ? Recomputable::expensive : Recomputable::cheap);
   if (saved.recomputation.empty()) {
     saved.keep(x);
   } else {
@@ -144,7 +161,7 @@ bool OpNode::saves() const {
 }
 
 void OpNode::free_saved() {
-  // A parameter that is kept for its copy alone lives anyway, and the copy may serve several backward passes.
+  // A parameter that is saved for its 16-bit copy alone exists anyway, and several backward passes may need the copy.
   if (!saves() || (saved_outputs_.empty() && rule_.reads(needs()).inputs == 0)) return;
   freed_ = true;
   if (recomputations_ == 0) saved_inputs_.reset(0);

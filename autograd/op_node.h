@@ -46,9 +46,13 @@ class OpNode final : public Node {
  private:
   friend class RuleArguments;
   friend class Recomputation;
+  /// Whether output 0 will be recomputed in backward; what this needs of the inputs must then be saved too.
+  bool is_worth_recomputing(const OpCall& call, const Reads& reads) const;
+  /// Saves the inputs, outputs and layouts that `reads` names.
+  void save(const OpCall& call, const Reads& reads);
   void save_input(size_t index, const Tensor& x, bool if_recording);
   Tensor saved_input(size_t index, const Edge& edge) const;
-  /// Whether output 0 can be recomputed from the saved tensors (only for nodes for which may_recompute() is true).
+  /// Whether output 0 can be recomputed from the saved tensors (only for nodes that are recomputable()).
   bool can_recompute() const;
   /// Whether anything is saved for backward.
   bool saves() const;

@@ -9,10 +9,10 @@ namespace weft::autograd {
 namespace {
 
 /// The op that produced the tensor of `edge`, through any views of it; only if that is the op's first result.
-OpNode* op_behind(const Edge& edge, Again least) {
+OpNode* op_behind(const Edge& edge, Recomputable least) {
   const Edge* at = &edge;
-  while (at->node && at->node->may_recompute() >= least && at->index == 0) {
-    auto& node = static_cast<OpNode&>(*at->node);  // no other kind of node is marked so
+  while (at->node && at->node->recomputable() >= least && at->index == 0) {
+    auto& node = static_cast<OpNode&>(*at->node);  // only these are recomputable
     if (!node.op().is_view()) return &node;
     at = &node.edges()[0];
   }
@@ -21,7 +21,7 @@ OpNode* op_behind(const Edge& edge, Again least) {
 
 }  // namespace
 
-Recomputation Recomputation::of(const Edge& edge, Again least) {
+Recomputation Recomputation::of(const Edge& edge, Recomputable least) {
   OpNode* const maker = op_behind(edge, least);
   return maker != nullptr && maker->can_recompute() ? Recomputation(*maker) : Recomputation();
 }

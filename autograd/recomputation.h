@@ -8,8 +8,8 @@
 // that input before backward is detected as usual. An output whose address was given out (data<T>()) is saved, as code
 // outside may have written into it.
 //
-// What a rule reads for the next derivative only (IfRecording) is recomputed by dear ops too: the projected input of a
-// recurrent layer is as large as all its gates, and almost no run asks for it.
+// What a rule reads for the next derivative only (IfRecording) is recomputed by expensive ops too: the projected input
+// of a recurrent layer is as large as all its gates, and almost no run asks for it.
 #pragma once
 
 #include <utility>
@@ -23,9 +23,9 @@ class OpNode;
 class Recomputation {
  public:
   Recomputation() = default;
-  /// A recomputation of the tensor that `edge` refers to, by an op that is cheap, or dear if `least` is; empty if that
-  /// tensor must be saved instead.
-  static Recomputation of(const Edge& edge, Again least);
+  /// A recomputation of the tensor that `edge` refers to, if its node is recomputable as cheaply as `least`; otherwise
+  /// empty: the tensor must be saved.
+  static Recomputation of(const Edge& edge, Recomputable least);
   Recomputation(Recomputation&& other) noexcept : maker_(std::move(other.maker_)) {}
   Recomputation& operator=(Recomputation&& other) noexcept {
     std::swap(maker_, other.maker_);

@@ -24,8 +24,8 @@
 //
 // A cheap op whose rule saves its input anyway (gelu) can be marked with recomputed_inputs<Op>. Other ops then
 // recompute its output instead of saving it (recomputation.h). An op whose rule saves nothing (cast) can be marked too:
-// its 16-bit copy is recomputed if its input is a leaf, which exists anyway. An op that is dear (linear) is marked with
-// is_dear_to_recompute<Op> too: it is computed again only for an IfRecording of a run that records.
+// its 16-bit copy is recomputed if its input is a leaf, which exists anyway. An expensive op (linear) is marked with
+// is_expensive_to_recompute<Op> too: it is recomputed only for an IfRecording of a run that records.
 //
 // An op without a rule does not compile: rule_table.cc uses gradient<Op> of every op of op_list.h.
 #pragma once
@@ -61,8 +61,8 @@ template <int I> struct InputType {
 /// Memory, with any strides, for the gradient of input I. A rule that writes to it returns this tensor; a rule may
 /// ignore it. Undefined if there is none.
 template <int I> struct Into : Tensor {};
-/// The value of input I for a rule that only the next derivative reads, so that it need not be saved if a dear op can
-/// make it again.
+/// The value of input I for a rule that only the next derivative reads, so that it need not be saved if an op can
+/// recompute it, even an expensive one.
 template <int I> struct IfRecording : Tensor {};
 struct Needs {
   uint64_t mask;
@@ -95,7 +95,7 @@ struct Rule {
   bool places;  // it can write gradients into given memory (Into)
   std::vector<Tensor> (*run)(const RuleArguments& arguments);
   int recomputed_inputs;                                      // 0: the output is never recomputed
-  bool is_dear;                                               // to recompute
+  bool is_expensive;                                          // to recompute
   Tensor (*recompute)(const void* op, const Tensor* inputs);  // computes output 0; null if it is never recomputed
 };
 
@@ -325,7 +325,7 @@ consteval NotDifferentiable not_differentiable(const char* why) { return {why}; 
 /// ops. Such an op is a pure function of its inputs and costs about one pass over memory.
 template <class Op> inline constexpr int recomputed_inputs = 0;
 /// Whether it costs more than that.
-template <class Op> inline constexpr bool is_dear_to_recompute = false;
+template <class Op> inline constexpr bool is_expensive_to_recompute = false;
 inline constexpr int kMostRecomputedInputs = 4;  // size of the array in Recomputation::run
 
 /// The rule of an op. There is no default: an op without a specialization does not compile.

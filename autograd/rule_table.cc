@@ -58,7 +58,7 @@ template <class Op> constexpr Rule erased() {
           kReads.into != 0,
           [](const RuleArguments& a) { return gradient<Op>.run(a); },
           recomputed_inputs<Op>,
-          is_dear_to_recompute<Op>,
+          is_expensive_to_recompute<Op>,
           recompute_function<Op>()};
 }
 

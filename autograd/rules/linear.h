@@ -24,6 +24,6 @@ WEFT_GRADIENT(Linear) = per_input(
     });
 
 template <> inline constexpr int recomputed_inputs<op::Linear> = 3;
-template <> inline constexpr bool is_dear_to_recompute<op::Linear> = true;
+template <> inline constexpr bool is_expensive_to_recompute<op::Linear> = true;
 
 }  // namespace weft::autograd
