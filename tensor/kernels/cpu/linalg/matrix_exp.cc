@@ -42,8 +42,8 @@ template <class T> T one_norm(Matrix<const T> a) {
   return largest;
 }
 
-/// Scaling and squaring with the diagonal Padé approximant of order 13 (Higham 2005, algorithm 2.3).
-template <class T> void exponential(Matrix<const T> from, Matrix<T> out) {
+/// The diagonal Padé approximant of order 13 of e^a, where a is matrix 0 of `room`, which has six more; a is lost.
+template <class T> Matrix<T> pade_approximant(const Room<T>& room) {
   constexpr double b[] = {64764752532480000,
                           32382376266240000,
                           7771770303897600,
@@ -59,24 +59,8 @@ template <class T> void exponential(Matrix<const T> from, Matrix<T> out) {
                           182,
                           1};
   const auto c = [&](int i) { return static_cast<T>(b[i] / b[0]); };
-  const int64_t n = from.rows;
-  if (n == 1) {  // of infinities too
-    out.at(0, 0) = std::exp(from.at(0, 0));
-    return;
-  }
-  const Room<T> room(n, 7);
   const Matrix<T> a = room[0], a2 = room[1], a4 = room[2], a6 = room[3], x = room[4], u = room[5], v = room[6];
-  copy_matrix<T, T>(from, a);
-  const T norm = one_norm<T>(a);
-  if (!std::isfinite(norm)) {  // also where the norm of finite elements overflows: nothing is known of the result
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j < n; ++j) out.at(i, j) = std::numeric_limits<T>::quiet_NaN();
-    return;
-  }
-  int halvings = 0;
-  std::frexp(norm / T(5.37), &halvings);
-  halvings = std::max(halvings, 0);
-  for (int64_t i = 0; i < n * n; ++i) a.data[i] = std::ldexp(a.data[i], -halvings);
+  const int64_t n = a.rows;
   gemm<T>(a, a, a2), gemm<T>(a2, a2, a4), gemm<T>(a2, a4, a6);
   using Terms = std::array<std::pair<T, Matrix<T>>, 3>;
   combine<T>(x, 0, Terms{{{c(13), a6}, {c(11), a4}, {c(9), a2}}});
@@ -93,7 +77,30 @@ template <class T> void exponential(Matrix<const T> from, Matrix<T> out) {
   std::vector<int32_t> pivots(static_cast<size_t>(n));
   linalg::lu_in_place<T>(a, pivots.data());
   linalg::solve_factored<T>(a, pivots.data(), x);
-  Matrix<T> result = x, other = a2;
+  return x;
+}
+
+/// Scaling and squaring: e^a = (e^(a / 2^k))^(2^k) (Higham 2005, algorithm 2.3).
+template <class T> void exponential(Matrix<const T> from, Matrix<T> out) {
+  const int64_t n = from.rows;
+  if (n == 1) {  // of infinities too
+    out.at(0, 0) = std::exp(from.at(0, 0));
+    return;
+  }
+  const Room<T> room(n, 7);
+  const Matrix<T> a = room[0];
+  copy_matrix<T, T>(from, a);
+  const T norm = one_norm<T>(a);
+  if (!std::isfinite(norm)) {  // also where the norm of finite elements overflows: nothing is known of the result
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < n; ++j) out.at(i, j) = std::numeric_limits<T>::quiet_NaN();
+    return;
+  }
+  int halvings = 0;
+  std::frexp(norm / T(5.37), &halvings);
+  halvings = std::max(halvings, 0);
+  for (int64_t i = 0; i < n * n; ++i) a.data[i] = std::ldexp(a.data[i], -halvings);
+  Matrix<T> result = pade_approximant(room), other = room[1];
   for (; halvings > 0; --halvings, std::swap(result, other)) gemm<T>(result, result, other);
   copy_matrix<T, T>(result, out);
 }
