@@ -250,7 +250,7 @@ int Communicator::reserve_tags(int count) {
     if (first + count > kLastTag + 1)
       throw DistributedError(text(first - kReservedTags + count, " gradient buckets at a time, but there are tags for ",
                                   kLastTag + 1 - kReservedTags, "; make bucket_bytes larger"));
-    tags_.push_back({first, count, true});
+    tags_.push_back({.first = first, .count = count, .is_free = true});
   }
   tags_[found].is_free = false;
   return tags_[found].first;

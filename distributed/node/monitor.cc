@@ -107,11 +107,11 @@ void Monitor::watch(Peer& peer, bool gone, double now) {
   if (gone) {
     close(peer.descriptor);
     peer.descriptor = -1;
-    if (state != State::failed && state != State::ended) found(text(who, " died while it ", slot.activity(true)));
+    if (state != State::failed && state != State::ended) found(text(who, " died while it ", slot.past_activity()));
   }
   const uint64_t beats = slot.beats.load(std::memory_order_relaxed);
   if (beats != peer.beats || state != State::running) peer.beats = beats, peer.beaten = now;
-  if (now - peer.beaten > kStopped) found(text(who, " has been stopped or frozen while it ", slot.activity(true)));
+  if (now - peer.beaten > kStopped) found(text(who, " has been stopped or frozen while it ", slot.past_activity()));
 }
 
 void Monitor::found(const std::string& reason) {

@@ -30,10 +30,9 @@ std::optional<Signature> Slot::call() const {
   return what;
 }
 
-std::string Slot::activity(bool past) const {
-  if (waiting.load(std::memory_order_acquire) == 0) return past ? "computed" : "computes";
-  const char* waits = past ? "waited" : "waits";
-  // A few tries: a text that is being written would be of two calls.
+std::string Slot::activity(const char* waits, const char* computes) const {
+  if (waiting.load(std::memory_order_acquire) == 0) return computes;
+  // The call may be changing: then try again.
   for (int i = 0; i < 100; ++i)
     if (const auto what = call()) return text(waits, " in ", what->to_string());
   return waits;

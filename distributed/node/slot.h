@@ -38,8 +38,13 @@ struct Slot {
   void describe(const Signature& what);
   /// The call that it waits in; nullopt while that is being written.
   std::optional<Signature> call() const;
-  /// What the rank does: `waits in all_reduce(...)` or `computes`; with `past`, `waited in ...` or `computed`.
-  std::string activity(bool past = false) const;
+  /// What the rank does: `waits in all_reduce(...)` or `computes`.
+  std::string activity() const { return activity("waits", "computes"); }
+  /// What the rank did: `waited in all_reduce(...)` or `computed`.
+  std::string past_activity() const { return activity("waited", "computed"); }
+
+ private:
+  std::string activity(const char* waits, const char* computes) const;
 };
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<State>::is_always_lock_free);

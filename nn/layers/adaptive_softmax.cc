@@ -31,8 +31,14 @@ const AdaptiveLogSoftmaxOptions& checked(const AdaptiveLogSoftmaxOptions& o) {
   return o;
 }
 
-Linear projection(int64_t in, int64_t out, bool bias, DType dtype) {
-  return Linear({.in_features = in, .out_features = out, .bias = bias, .dtype = dtype});
+/// The scores of the most frequent classes and of the clusters.
+Linear head_of(const AdaptiveLogSoftmaxOptions& o) {
+  const int64_t scores = o.cutoffs[0] + static_cast<int64_t>(o.cutoffs.size());
+  return Linear({.in_features = o.in_features, .out_features = scores, .bias = o.head_bias, .dtype = o.dtype});
+}
+
+Linear projection(int64_t in, int64_t out, DType dtype) {
+  return Linear({.in_features = in, .out_features = out, .bias = false, .dtype = dtype});
 }
 
 void check_classes(const Tensor& target, int64_t classes) {
@@ -46,8 +52,7 @@ void check_classes(const Tensor& target, int64_t classes) {
 
 AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(const AdaptiveLogSoftmaxOptions& o)
     : options_(checked(o)),
-      head_(register_module("head", projection(o.in_features, o.cutoffs[0] + static_cast<int64_t>(o.cutoffs.size()),
-                                               o.head_bias, o.dtype))),
+      head_(register_module("head", head_of(o))),
       tail_(register_module("tail", ModuleList<Sequential>())) {
   for (size_t i = 0; i < o.cutoffs.size(); ++i) {
     const double wanted = static_cast<double>(o.in_features) / std::pow(o.div_value, static_cast<double>(i + 1));
@@ -57,8 +62,8 @@ AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(const AdaptiveLogSoftmaxO
       throw Error(text("cluster ", i, " would project ", o.in_features, " features to none (divided by ", o.div_value,
                        "^", i + 1, "); give a smaller div_value or fewer cutoffs"));
     const int64_t end = i + 1 < o.cutoffs.size() ? o.cutoffs[i + 1] : o.n_classes;
-    tail_.push_back(Sequential(projection(o.in_features, width, false, o.dtype),
-                               projection(width, end - o.cutoffs[i], false, o.dtype)));
+    tail_.push_back(
+        Sequential(projection(o.in_features, width, o.dtype), projection(width, end - o.cutoffs[i], o.dtype)));
   }
 }
 

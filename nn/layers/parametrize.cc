@@ -54,7 +54,7 @@ Parametrization::Parametrization(Module& module, const std::string& name, const 
   initial_ = weight.detach().clone();
   // Another layer that has it trains it further.
   if (!may_be_registered_more_than(1, weight)) weight.requires_grad_(false);
-  state.buffers.push_back({name, weight, false, true});
+  state.buffers.push_back({.name = name, .tensor = weight, .saved = false, .computed = true});
   state.parameters.erase(found);
   state.type.clear();  // it is another class now
   state.computes_weight = true;

@@ -35,6 +35,8 @@ struct Parsed {
   std::vector<Gatherer> tensors;
 };
 
+bool is_one_mask(const Parsed& parsed) { return parsed.tensors.size() == 1 && parsed.tensors[0].is_mask(); }
+
 /// The number of axes of x that an index uses up.
 int64_t axes_taken(const TensorIndex& index) {
   switch (index.kind()) {
@@ -57,11 +59,13 @@ int64_t axes_left(const Tensor& x, const std::vector<TensorIndex>& indices) {
   return x.rank() - taken;
 }
 
+/// What the caller does with the indexed part of x: if it only reads, the part may be a copy.
+enum class Access { read, write };
+
 class Parser {
  public:
-  /// `reads`: the result is only read, so that a part of it may be a copy.
-  Parser(const Tensor& x, const std::vector<TensorIndex>& indices, bool reads)
-      : left_(axes_left(x, indices)), reads_(reads) {
+  Parser(const Tensor& x, const std::vector<TensorIndex>& indices, Access access)
+      : left_(axes_left(x, indices)), access_(access) {
     out_.view = x;
     for (const TensorIndex& index : indices) take(index);
   }
@@ -93,7 +97,7 @@ class Parser {
     if (index.dtype() != boolean) {
       op::check_index_dtype(index.dtype());
       const bool is_sample = index.rank() == 0 && index.device().kind == DeviceKind::vmap;
-      if (is_sample && reads_) {
+      if (is_sample && access_ == Access::read) {
         const Tensor row =
             dispatch::apply_list(op::FlatIndex{{out_.view.size(axis_)}}, std::vector{reshape(index, {1})});
         out_.view = squeeze(index_select(out_.view, axis_, row), axis_);
@@ -117,7 +121,7 @@ class Parser {
 
   Parsed out_;
   int64_t left_;
-  bool reads_;
+  Access access_;
   int64_t axis_ = 0;
 };
 
@@ -156,7 +160,7 @@ void bring_together(Rows& rows, const IntList& axes) {
 
 Rows rows_of(const Parsed& parsed) {
   Rows rows{parsed.view, 0, 1, {}, {}};
-  if (parsed.tensors.size() == 1 && parsed.tensors[0].is_mask()) {
+  if (is_one_mask(parsed)) {
     const Gatherer& mask = parsed.tensors[0];
     rows.axis = mask.axis;
     rows.axes = mask.axes();
@@ -201,8 +205,6 @@ Tensor over_view(const Gatherer& mask, const Tensor& view) {
   return out;
 }
 
-bool is_one_mask(const Parsed& parsed) { return parsed.tensors.size() == 1 && parsed.tensors[0].is_mask(); }
-
 Tensor row_values(const Rows& rows, const Tensor& value) {
   const Tensor fitting = broadcast(value, result_shape(rows));
   return rows.shape.rank() == 1
@@ -234,7 +236,7 @@ Tensor row_source(const Tensor& value, const Tensor& x, const Rows& rows, bool a
 template <class Value>
 void write(const char* name, const Tensor& x, const std::vector<TensorIndex>& indices, const Value& value,
            bool accumulate) {
-  Parsed parsed = Parser(x, indices, false).result();
+  Parsed parsed = Parser(x, indices, Access::write).result();
   Tensor& view = parsed.view;
   constexpr bool kScalar = std::same_as<Value, Scalar>;
   if constexpr (kScalar) {
@@ -280,7 +282,7 @@ Tensor& Tensor::assign(const Tensor& values) { return copy_(detail::without_lead
 
 Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
   ErrorFrame frame("index", x);
-  const Parsed parsed = Parser(x, indices, true).result();
+  const Parsed parsed = Parser(x, indices, Access::read).result();
   // If everything is selected, the result is a view too, not x: requires_grad_() of it must not change x.
   if (parsed.tensors.empty()) return parsed.view.is_same(x) ? broadcast(x, x.shape()) : parsed.view;
   if (is_one_mask(parsed) && parsed.tensors[0].axes() == parsed.view.rank())

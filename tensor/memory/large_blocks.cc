@@ -256,7 +256,7 @@ void trim(Pool& pool, int64_t bytes) noexcept try {
     bytes -= counted(piece);
     take_out(pool, piece);
     Arenas::release(piece);
-    pool.rest.push_back({piece.begin, piece.size, false, 0, -1});
+    pool.rest.push_back({.begin = piece.begin, .size = piece.size, .resident = false, .since = 0, .size_class = -1});
   }
   tidy(pool);
 } catch (const std::bad_alloc&) {

@@ -377,11 +377,11 @@ TEST(Collectives, WaitsThatCanGoOn) {
 TEST(Collectives, WhatARankDoesAndDid) {
   const auto slot = std::make_unique<distributed::Slot>();
   EXPECT_EQ(slot->activity(), "computes");
-  EXPECT_EQ(slot->activity(true), "computed");
+  EXPECT_EQ(slot->past_activity(), "computed");
   slot->describe(call_of(distributed::Call::all_reduce));
   slot->waiting = 1;
   EXPECT_EQ(slot->activity(), "waits in all_reduce([3] f32, sum), call 1");
-  EXPECT_EQ(slot->activity(true), "waited in all_reduce([3] f32, sum), call 1");
+  EXPECT_EQ(slot->past_activity(), "waited in all_reduce([3] f32, sum), call 1");
 }
 
 TEST(Collectives, WritesAreWrites) {

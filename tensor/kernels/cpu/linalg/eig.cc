@@ -181,18 +181,19 @@ template <class T> std::vector<int64_t> isolating_order(Matrix<const T> a) {
   std::iota(order.begin(), order.end(), int64_t{0});
   int64_t first = 0, last = a.rows - 1;
   const auto place = [&](int64_t i) -> int64_t& { return order[static_cast<size_t>(i)]; };
-  // A row (or column) of what is left that is zero there but on the diagonal; -1 where there is none.
-  const auto isolated = [&](bool row) {
+  // The first i in [first, last] for which element(i, j) is zero for all other j of them; -1 if there is none.
+  const auto isolated = [&](const auto& element) {
     for (int64_t i = first; i <= last; ++i) {
       bool alone = true;
-      for (int64_t j = first; alone && j <= last; ++j)
-        alone = j == i || (row ? a.at(place(i), place(j)) : a.at(place(j), place(i))) == 0;
+      for (int64_t j = first; alone && j <= last; ++j) alone = j == i || element(i, j) == 0;
       if (alone) return i;
     }
     return int64_t{-1};
   };
-  for (int64_t i = 0; first < last && (i = isolated(true)) >= 0; --last) std::swap(place(i), place(last));
-  for (int64_t i = 0; first < last && (i = isolated(false)) >= 0; ++first) std::swap(place(i), place(first));
+  const auto in_row = [&](int64_t i, int64_t j) { return a.at(place(i), place(j)); };
+  const auto in_column = [&](int64_t i, int64_t j) { return a.at(place(j), place(i)); };
+  for (int64_t i = 0; first < last && (i = isolated(in_row)) >= 0; --last) std::swap(place(i), place(last));
+  for (int64_t i = 0; first < last && (i = isolated(in_column)) >= 0; ++first) std::swap(place(i), place(first));
   if (first == 0 && last == a.rows - 1) order.clear();
   return order;
 }

@@ -139,17 +139,19 @@ template <class S, class T> class OneImage {
   Scratch<T> copy_;
 };
 
-/// Whether registers should hold points: channels would leave lanes of them empty. Points of cubic maps and of volumes
-/// cost more, and so do gradients of these, and channels that lie together anyway.
-template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const Operand& points, bool gradient) {
+enum class Direction { forward, backward };
+
+/// Whether the lanes of registers should hold points, because channels are too few to fill them. The limit is lower
+/// where points cost more (bicubic sampling, volumes, gradients of these), and where channels are contiguous anyway.
+template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const Operand& points, Direction direction) {
   int64_t most = s.is_bicubic() ? simd::kLanes<T> / 2 : simd::kLanes<T>;
-  if (s.axes == 3) most /= (gradient ? 4 : 2) * (x.stride(1) == 1 && s.channels > 1 ? 2 : 1);
+  if (s.axes == 3) most /= (direction == Direction::backward ? 4 : 2) * (x.stride(1) == 1 && s.channels > 1 ? 2 : 1);
   return s.channels < most && grid::has_short_offsets(x) && grid::lies_in_steps(points);
 }
 
 template <class S, class T>
 void sample(const Sampling<T>& s, const Operand& x, const T* coordinates, const Operand& out) {
-  if (is_narrow(s, x, out, false))
+  if (is_narrow(s, x, out, Direction::forward))
     return s.with_neighbors([&]<int K, int D>() { grid::sample_narrow<K, D, S>(s, x, coordinates, out); });
   const int64_t images = x.size(0), grid = s.points * s.axes, points = s.points * s.channels;
   if (divides_by_images(images))
@@ -232,7 +234,7 @@ void gradient_of_grid(const Sampling<T>& s, const Operand& g, const Operand& x, 
 template <class S, class T>
 void gradients(const Sampling<T>& s, const Operand& g, const Operand& x, const T* coordinates, const Operand* dx,
                T* of_grid) {
-  if (is_narrow(s, x, g, true) && grid::has_short_offsets(dx == nullptr ? x : *dx)) {
+  if (is_narrow(s, x, g, Direction::backward) && grid::has_short_offsets(dx == nullptr ? x : *dx)) {
     s.with_neighbors([&]<int K, int D>() {
       if (dx != nullptr) grid::narrow_gradient_of_images<K, D, S>(s, g, coordinates, *dx);
       if constexpr (K > 1)
