@@ -10,20 +10,22 @@ fail() {
   failures=$((failures + 1))
 }
 
-# `allow FOLDER PATTERN`: what these sources include by name of a file starts with one of PATTERN's folders. (A path that
-# is relative to the source would be in reach as well, and in no list.)
+# `allow FOLDER PATTERN`: each header that the folder's sources include in quotes begins with one of PATTERN's folders.
+# (Paths relative to the source would be in reach as well.)
 allow() {
   local pattern=$2 found
   [[ -n $(find -L "$1" -name '*.h' -print -quit 2>/dev/null) ]] || fail "there are no headers in $1"
   found=$(find -L "$1" \( -name '*.h' -o -name '*.cc' -o -name '*.inc' \) -exec \
-    grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + | grep -vE "include[[:space:]]*\"($pattern)" || true)
+    grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
+    grep -vE "include[[:space:]]*\"($pattern)" || true)
   [[ -z $found ]] || fail "$1 may include only $pattern:"$'\n'"$found"
 }
 
 # `only HEADERS FILES`: these headers are included by no file whose path does not match FILES.
 only() {
   local found
-  found=$(find -L tensor autograd nn optim data metrics io distributed examples bench weft.h \( -name '*.h' -o -name '*.cc' -o -name '*.inc' \) -exec \
+  found=$(find -L tensor autograd nn optim data metrics io distributed examples bench weft.h \
+    \( -name '*.h' -o -name '*.cc' -o -name '*.inc' \) -exec \
     grep -HnE "^ *# *include [<\"]($1)" {} + 2>/dev/null | grep -vE "^($2):" || true)
   [[ -z $found ]] || fail "only $2 may include $1:"$'\n'"$found"
 }
@@ -51,7 +53,8 @@ linalg base loops reduce gemm
 rowwise base loops reduce pointwise gemm index
 window base loops reduce pointwise gemm rowwise
 FOLDERS
-difference=$(diff <(sort <<<"${folders%$'\n'}") <(find -L $cpu -mindepth 2 -name '*.h' -printf '%P\n' | cut -d/ -f1 | sort -u) || true)
+difference=$(diff <(sort <<<"${folders%$'\n'}") \
+  <(find -L $cpu -mindepth 2 -name '*.h' -printf '%P\n' | cut -d/ -f1 | sort -u) || true)
 [[ -z $difference ]] || fail "the folders above (<) and those of $cpu (>) differ: $difference"
 allow tensor/dispatch "$descriptors|tensor/dispatch/|tensor/tensor\.h"
 allow tensor/functions 'tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/|tensor/tensor\.h'
