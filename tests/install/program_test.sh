@@ -14,6 +14,11 @@ fi
 work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/install.XXXXXX")
 prefix=$work/prefix
 "$install" "$tree" --prefix "$prefix"
+for wrong in "--prefix $work/a b" "--prefix" "$work/a"; do
+  # shellcheck disable=SC2086  # several arguments
+  ! "$install" "$tree" $wrong 2>/dev/null || { echo "install: takes $wrong" >&2 && exit 1; }
+done
+[[ ! -e $work/a ]]
 # `block LANGUAGE TEXT`: the README's first block in that language that has the text.
 block() {
   awk -v fence='```' -v language="$1" -v text="$2" '

@@ -4,15 +4,18 @@ set -eu
 tree=$1
 shift
 
-case ${1:-} in
-  --prefix) prefix=${2:-} ;;
-  --prefix=*) prefix=${1#--prefix=} ;;
-  *) prefix= ;;
+prefix=
+case $#:${1:-} in
+  2:--prefix) prefix=$2 ;;
+  1:--prefix=*) prefix=${1#--prefix=} ;;
 esac
+# (What an unquoted blank or a mistyped option leaves over is refused with the rest.)
 if [ -z "$prefix" ]; then
   echo "weft: where to? ./bazelw run //:install -- --prefix DIR" >&2
   exit 2
 fi
+# Shells leave the ~ of --prefix=~/DIR as it is.
+case $prefix in '~' | '~/'*) prefix=${HOME:?}${prefix#'~'} ;; esac
 # Bazel starts this in a folder of its own; a relative DIR is meant from where the user stands.
 case $prefix in /*) ;; *) prefix=${BUILD_WORKING_DIRECTORY:-$PWD}/$prefix ;; esac
 
