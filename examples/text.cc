@@ -56,7 +56,11 @@ std::string read_file(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) throw IoError(path + ": is a folder and no text file");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw IoError(path + ": cannot be opened");
-  return {std::istreambuf_iterator<char>(file), {}};
+  try {
+    return {std::istreambuf_iterator<char>(file), {}};
+  } catch (const std::ios_base::failure&) {
+    throw IoError(path + ": cannot be read");
+  }
 }
 
 /// The bytes [from, from + length) for each `from`.

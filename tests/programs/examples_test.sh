@@ -30,5 +30,8 @@ refuses 2 "--save: $work is not a file" "$mlp" --save "$work"
 refuses 1 "--batch-size 10000" "$mlp" --batch-size 10000
 refuses 2 "--temperature: nan is not a number above 0" "$gpt" --temperature nan
 refuses 1 "$work: is a folder" "$gpt" --data "$work"
+refuses 1 "/proc/self/mem: cannot be read" "$gpt" --data /proc/self/mem
+refuses 1 "$work/none: cannot open" "$mlp" --resume "$work/none"
+refuses 1 "$work/file: " "$mlp" --resume "$work/file"
 ((failed == 0)) && echo "examples: mistakes are refused"
 exit "$failed"
