@@ -45,6 +45,16 @@ TEST_F(OnDevice, ResultsOfAGroupAreThere) {
   }
 }
 
+TEST_F(OnDevice, KernelsRunThere) {
+  const Tensor x = ones({2}).to(device);
+  simulated_device().synchronize();
+  const int64_t before = simulated_device().kernels_run();
+  const Tensor y = exp(x) * x;
+  EXPECT_EQ(y.device(), device);
+  simulated_device().synchronize();
+  EXPECT_EQ(simulated_device().kernels_run(), before + 2);
+}
+
 TEST_F(OnDevice, MemoryOrderIsKept) {
   const Tensor x = randn({2, 3, 4, 5}).permute({0, 3, 1, 2});
   EXPECT_EQ(x.to(device).strides(), x.strides());
