@@ -22,10 +22,15 @@ Tensor RuleArguments::input_if_recording(int index) const {
   if (node_.saved_inputs_.empty()) return {};
   const SavedInput& saved = node_.saved_inputs_[at];
   // Of a batch of gradients too: those of a recurrent layer's weights are formulas there, which read it.
-  const auto is_batch = [](const Tensor& g) { return g.defined() && g.device().kind == DeviceKind::vmap; };
-  if (internal::modes().recording || saved.recomputation.empty() || std::ranges::any_of(gradients_, is_batch))
-    return input(index);
+  if (internal::modes().recording || is_batch_ || saved.recomputation.empty()) return input(index);
   return expand(zeros({}, saved.dtype, saved.recomputation.device()), saved.view.shape());
+}
+
+RuleArguments RuleArguments::knowing_batch() const {
+  RuleArguments out = *this;
+  out.is_batch_ = std::ranges::any_of(
+      gradients_, [](const Tensor& g) { return g.defined() && g.device().kind == DeviceKind::vmap; });
+  return out;
 }
 
 Tensor RuleArguments::output(int index) const {

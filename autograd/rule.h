@@ -25,7 +25,7 @@
 // A cheap op whose rule saves its input anyway (gelu) can be marked with recomputed_inputs<Op>. Other ops then
 // recompute its output instead of saving it (recomputation.h). An op whose rule saves nothing (cast) can be marked too:
 // its 16-bit copy is recomputed if its input is a leaf, which exists anyway. An expensive op (linear) is marked with
-// is_expensive_to_recompute<Op> too: it is recomputed only for an IfRecording of a run that records.
+// is_expensive_to_recompute<Op> too: it is recomputed only for an IfRecording whose value is read.
 //
 // An op without a rule does not compile: rule_table.cc uses gradient<Op> of every op of op_list.h.
 #pragma once
@@ -61,8 +61,8 @@ template <int I> struct InputType {
 /// Memory, with any strides, for the gradient of input I. A rule that writes to it returns this tensor; a rule may
 /// ignore it. Undefined if there is none.
 template <int I> struct Into : Tensor {};
-/// The value of input I for a rule that only the next derivative reads, so that it need not be saved if an op can
-/// recompute it, even an expensive one.
+/// The value of input I for a rule in which only the next derivative, or that of a batch of gradients, reads it: it
+/// need not be saved if an op can recompute it, even an expensive one.
 template <int I> struct IfRecording : Tensor {};
 struct Needs {
   uint64_t mask;
@@ -135,6 +135,8 @@ class RuleArguments {
     out.is_last_ = true;
     return out;
   }
+  /// These arguments, which know whether the gradients are a batch of vmap, as long as none has been moved from.
+  RuleArguments knowing_batch() const;
   /// A value as the rule reads it.
   Tensor as_read(Tensor value) const { return widens_ ? widened(value) : std::move(value); }
 
@@ -147,6 +149,7 @@ class RuleArguments {
   std::span<const Tensor> into_;
   bool widens_ = false;
   bool is_last_ = false;
+  bool is_batch_ = false;
 };
 
 namespace rule_detail {
@@ -209,6 +212,12 @@ template <class R, class C, class... A> struct Signature<R (C::*)(A...) const> {
   static constexpr Reads reads = (Reads{} | ... | Parameter<std::remove_cvref_t<A>>::reads);
   template <class Op> static constexpr bool fits = (fits_parameter<Op, std::remove_cvref_t<A>>() && ...);
   template <class F> static auto call(const F& f, const RuleArguments& a) {
+    if constexpr (reads.if_recording != 0)  // compilers differ in which argument is made first
+      return with(f, a.knowing_batch());
+    else
+      return with(f, a);
+  }
+  template <class F> static auto with(const F& f, const RuleArguments& a) {
     return f(Parameter<std::remove_cvref_t<A>>::make(a)...);
   }
 };

@@ -12,6 +12,7 @@ namespace {
 struct Chain {
   Observer* first = nullptr;
   Observer* upcoming = nullptr;  // while observers are notified of an event: the next one
+  Observer* stop = nullptr;      // the first that was not told of the begin, where the begin() before it threw
   bool telling = false;
 };
 thread_local constinit Chain chain;
@@ -23,7 +24,7 @@ struct Telling {
     chain.telling = true;
   }
   ~Telling() {
-    chain.upcoming = nullptr;
+    chain.upcoming = chain.stop = nullptr;
     chain.telling = false;
     internal::modes().observer = chain.first;
   }
@@ -47,7 +48,7 @@ ObserverScope::~ObserverScope() {
   Observer** place = &chain.first;
   while (*place != nullptr && *place != &observer_) place = &(*place)->next_;
   if (*place != nullptr) *place = observer_.next_;
-  for (Observer** at : {&chain.upcoming, &internal::modes().observer})
+  for (Observer** at : {&chain.upcoming, &chain.stop, &internal::modes().observer})
     if (*at == &observer_) *at = observer_.next_;
 }
 
@@ -59,9 +60,8 @@ ObservedEvent::ObservedEvent(const ObserverEvent& event) : event_(event), except
     try {
       observer->begin(event_);
     } catch (...) {
-      const Observer* const next =
-          std::exchange(chain.upcoming, chain.first);  // (the observer may have left the chain)
-      (void)tell_end(next, observer);
+      chain.stop = std::exchange(chain.upcoming, chain.first);
+      (void)tell_end(observer);
       throw;
     }
   }
@@ -72,16 +72,16 @@ ObservedEvent::~ObservedEvent() noexcept(false) {
   std::exception_ptr error;
   {
     const Telling telling;
-    error = tell_end(nullptr, nullptr);
+    error = tell_end(nullptr);
   }
   // An error that is under way is the one to report.
   if (error && std::uncaught_exceptions() == exceptions_) std::rethrow_exception(error);
 }
 
-std::exception_ptr ObservedEvent::tell_end(const Observer* stop, const Observer* failed) const {
+std::exception_ptr ObservedEvent::tell_end(const Observer* failed) const {
   std::exception_ptr error;
   while (Observer* const observer = chain.upcoming) {
-    if (observer == stop) break;
+    if (observer == chain.stop) break;
     chain.upcoming = observer->next_;
     if (observer == failed) continue;
     try {

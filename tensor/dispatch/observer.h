@@ -67,9 +67,9 @@ class ObservedEvent {
   void set_outputs(std::span<const Tensor> outputs) { event_.outputs = outputs; }
 
  private:
-  /// Tells the observers before `stop` (all if it is null) of the end, but for `failed`, whose begin() threw. Returns
-  /// the first error.
-  std::exception_ptr tell_end(const Observer* stop, const Observer* failed) const;
+  /// Tells the observers that were told of the begin of the end, but for `failed`, whose begin() threw. Returns the
+  /// first error.
+  std::exception_ptr tell_end(const Observer* failed) const;
   ObserverEvent event_;
   int exceptions_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -208,6 +209,37 @@ TEST(Dispatch, AnObserverThatThrowsKeepsNoOtherFromTheEnd) {
   throws.end_throws = first.end_throws = false;
   (void)neg(x);
   for (const Depth* observer : {&first, &throws, &last}) EXPECT_EQ(observer->depth, 0);
+}
+
+TEST(Dispatch, AnObserverThatLeavesAndThrowsKeepsTheOthersInStep) {
+  struct Leaves final : Observer {
+    int depth = 0;
+    bool throws = false;
+    std::optional<ObserverScope>*at_begin = nullptr, *at_end = nullptr;
+    void begin(const ObserverEvent&) override {
+      if (at_begin != nullptr) at_begin->reset();
+      if (throws) throw Error("at the begin");
+      ++depth;
+    }
+    void end(const ObserverEvent&) override {
+      --depth;
+      if (at_end != nullptr) at_end->reset();
+    }
+  };
+  for (const bool leaves_itself : {true, false}) {
+    Leaves first, throws, next, last;
+    std::optional<ObserverScope> scopes[4];
+    Leaves* const observers[] = {&last, &next, &throws, &first};
+    for (int i = 0; i < 4; ++i) scopes[i].emplace(*observers[i]);
+    throws.throws = true;
+    if (leaves_itself)
+      throws.at_begin = &scopes[2];
+    else
+      first.at_end = &scopes[1];  // the scope of the one that comes after the one that throws
+    EXPECT_THROW((void)neg(ones({2})), Error);
+    for (const Leaves* observer : observers) EXPECT_EQ(observer->depth, 0) << leaves_itself;
+    for (int i = 3; i >= 0; --i) scopes[i].reset();
+  }
 }
 
 TEST(Dispatch, TheOutermostFunctionIsNamedInErrors) {

@@ -115,11 +115,12 @@ template <class T> bool add_to_short_row(const Operand& src, const Operand& inde
 
 /// The index along `axis`, if the few other axes share it, where so many f32 are added to each element, in the mean,
 /// that sums in f32 lose digits: from 2^24 ones on, all that are added. index_add() sums as many in f64. (For wider
-/// slices it would take longer.)
+/// slices it would take longer, and for a few columns that leave the cache: it reads them in the order of the result.)
 std::optional<View> long_list(const Operand& src, const Operand& index, int64_t axis, const Operand& into) {
-  constexpr int64_t kMany = 256, kWidest = 16;
+  constexpr int64_t kMany = 256, kWidest = 16, kCached = 1 << 19;
   if (src.rank() == 0 || src.dtype != f32 || src.numel() == 0) return std::nullopt;
   if (src.size(axis) / kMany <= into.size(axis) || src.numel() > kWidest * src.size(axis)) return std::nullopt;
+  if (axis == 0 && src.rank() > 1 && src.numel() > kCached) return std::nullopt;
   std::optional<View> line = *index.view;
   for (int64_t i = src.rank(); i-- > 0;) {
     if (i == axis) continue;
