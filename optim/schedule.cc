@@ -30,7 +30,7 @@ Schedule::Schedule(Optimizer& optimizer, GroupCurve curve) : Schedule(optimizer)
 
 void Schedule::start() {
   try {
-    apply();
+    apply();  // NOLINT(clang-analyzer-optin.cplusplus.VirtualCall): of the class whose constructor calls it
   } catch (...) {
     set_rates(base_);
     throw;

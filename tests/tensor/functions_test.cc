@@ -176,8 +176,10 @@ TEST(Functions, SumWhatIsScatteredToOnePlaceWithItsDigits) {
   EXPECT_NEAR(start.clone().scatter_add_(0, at, values)[1].item<double>(), value * kCount, 0.02);
   EXPECT_NEAR(scatter_reduce(start, 0, at, values, "mean", false)[1].item<double>(), value, 1e-8);
   EXPECT_NEAR(bincount(at, values)[1].item<double>(), value * kCount, 0.02);
-  const Tensor rows = scatter_add(zeros({1, 2}), 1, at.unsqueeze(0), values.unsqueeze(0));
-  EXPECT_NEAR(rows[0][1].item<double>(), value * kCount, 0.02);
+  for (const int64_t axis : {0, 1}) {  // as a row and as a column
+    const Tensor sum = scatter_add(start.unsqueeze(axis), 1 - axis, at.unsqueeze(axis), values.unsqueeze(axis));
+    EXPECT_NEAR(sum.flatten()[1].item<double>(), value * kCount, 0.02) << axis;
+  }
   constexpr int64_t kFew = 1 << 17;  // columns that stay in the cache
   const Tensor columns = scatter_add(zeros({2, 3}), 0, ones({kFew, 1}, i64).expand({kFew, 3}), full({kFew, 3}, 0.1));
   for (const int64_t column : {0, 2}) EXPECT_NEAR(columns[1][column].item<double>(), value * kFew, 0.002);

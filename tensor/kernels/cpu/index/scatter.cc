@@ -120,7 +120,9 @@ std::optional<View> long_list(const Operand& src, const Operand& index, int64_t 
   constexpr int64_t kMany = 256, kWidest = 16, kCached = 1 << 19;
   if (src.rank() == 0 || src.dtype != f32 || src.numel() == 0) return std::nullopt;
   if (src.size(axis) / kMany <= into.size(axis) || src.numel() > kWidest * src.size(axis)) return std::nullopt;
-  if (axis == 0 && src.rank() > 1 && src.numel() > kCached) return std::nullopt;
+  int64_t columns = 1;
+  for (int64_t i = axis + 1; i < src.rank(); ++i) columns *= src.size(i);
+  if (columns > 1 && src.numel() > kCached) return std::nullopt;
   std::optional<View> line = *index.view;
   for (int64_t i = src.rank(); i-- > 0;) {
     if (i == axis) continue;

@@ -208,7 +208,8 @@ template <class T> bool isolated_pairs(Matrix<const T> a, T* values, const Matri
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) moved.at(i, j) = a.at(place(i), place(j));
   if (!real_pairs<T>(spread<T>(moved), n, values, vectors == nullptr ? nullptr : &found)) return false;
-  for (int64_t i = 0; i < found.rows; ++i)
+  if (vectors == nullptr) return true;
+  for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) vectors->at(place(i), j) = found.at(i, j);
   return true;
 }
