@@ -63,16 +63,13 @@ State Accumulate::state_dict() const {
 }
 
 void Accumulate::load_state_dict(const State& state) {
-  const auto number = [&](const char* name) {
-    const auto found = state.numbers.find(name);
-    if (found == state.numbers.end()) throw Error(text("Accumulate::load_state_dict(): the state lacks ", name));
-    return found->second;
-  };
-  const double batches = number("batches"), waiting = number("waiting");
+  ErrorFrame frame("Accumulate::load_state_dict");
+  const double batches = detail::number_of(state.numbers, "batches");
+  const double waiting = detail::number_of(state.numbers, "waiting");
   if (batches != static_cast<double>(batches_))
-    throw Error(text("Accumulate::load_state_dict(): the state is of ", batches, " batches a step, not ", batches_));
+    throw Error(text("the state is of ", batches, " batches a step, not ", batches_));
   if (!(waiting >= 0 && waiting < batches && waiting == std::floor(waiting)))
-    throw Error(text("Accumulate::load_state_dict(): ", waiting, " of ", batches, " batches cannot be waiting"));
+    throw Error(text(waiting, " of ", batches, " batches cannot be waiting"));
 
   const std::vector<Tensor> parameters = optimizer_.get("Accumulate").parameters();
   std::vector<Tensor> gradients(parameters.size());
@@ -82,14 +79,13 @@ void Accumulate::load_state_dict(const State& state) {
     if (found == state.tensors.end()) continue;
     const Tensor &given = found->second, &parameter = parameters[i];
     if (given.shape() != parameter.shape() || given.dtype() != parameter.dtype())
-      throw Error(text("Accumulate::load_state_dict(): ", found->first, " is ", given.shape(), " ", given.dtype(),
-                       ", its parameter ", parameter.shape(), " ", parameter.dtype()));
+      throw Error(text(found->first, " is ", given.shape(), " ", given.dtype(), ", its parameter ", parameter.shape(),
+                       " ", parameter.dtype()));
     gradients[i] = given.detach().to(parameter.device());
     ++used;
   }
   if (used != state.tensors.size())
-    throw Error(text("Accumulate::load_state_dict(): the state has gradients for parameters past the optimizer's ",
-                     parameters.size()));
+    throw Error(text("the state has gradients for parameters past the optimizer's ", parameters.size()));
   for (size_t i = 0; i < parameters.size(); ++i)
     gradients[i].defined() ? parameters[i].set_grad(gradients[i]) : parameters[i].zero_grad();
   waiting_ = static_cast<int64_t>(waiting);

@@ -1,7 +1,5 @@
 #include "optim/average.h"
 
-#include <cmath>
-
 #include "autograd/grad_mode.h"
 #include "optim/copies.h"
 #include "optim/half_precision.h"
@@ -79,23 +77,20 @@ State Average::clone_state() const {
 }
 
 void Average::load_state_dict(const State& state) {
+  ErrorFrame frame("Average::load_state_dict");
   NoGrad guard;
-  const auto updates = state.numbers.find("updates");
-  if (updates == state.numbers.end()) throw Error("the state of this average lacks updates");
+  const int64_t updates = detail::count_of(state.numbers, "updates");
   std::vector<Tensor> found;
   for (size_t i = 0; i < averages_.size(); ++i) {
     const auto at = state.tensors.find(key(i));
-    if (at == state.tensors.end()) throw Error(text("the state of this average lacks ", key(i)));
+    if (at == state.tensors.end()) throw Error(text("the state does not fit: missing ", key(i)));
     if (at->second.shape() != averages_[i].shape())
       throw Error(text(key(i), " has shape ", at->second.shape(), " instead of ", averages_[i].shape()));
     found.push_back(at->second);
   }
   if (found.size() != state.tensors.size()) throw Error("the state of this average has tensors of another model");
-  const double number = updates->second;
-  if (!(number >= 0 && number <= 0x1p53 && number == std::floor(number)))
-    throw Error(text("the state of this average has updates ", number));
   for (size_t i = 0; i < averages_.size(); ++i) averages_[i].copy_(found[i]);
-  updates_ = static_cast<int64_t>(number);
+  updates_ = updates;
   included_ = 0;
 }
 

@@ -30,15 +30,11 @@ State EarlyStopping::state_dict() const {
 }
 
 void EarlyStopping::load_state_dict(const State& state) {
-  const auto number = [&](const char* key) {
-    const auto found = state.numbers.find(key);
-    if (found == state.numbers.end()) throw Error(text("the state of this early stopping lacks ", key));
-    return found->second;
-  };
-  const double best = number("best");
+  ErrorFrame frame("EarlyStopping::load_state_dict");
+  const double best = detail::number_of(state.numbers, "best");
   if (std::isnan(best)) throw Error("the state does not fit: best is nan");
-  const int64_t bad = detail::count_of("bad_steps", number("bad_steps"));
-  steps_ = detail::count_of("steps", number("steps"));
+  const int64_t bad = detail::count_of(state.numbers, "bad_steps");
+  steps_ = detail::count_of(state.numbers, "steps");
   best_ = best, bad_steps_ = bad;
 }
 

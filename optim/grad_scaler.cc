@@ -46,14 +46,14 @@ void GradScaler::forget(const Optimizer& optimizer) {
   std::erase_if(records_, [&](const Record& record) { return record.optimizer == &optimizer; });
 }
 
-/// Divides the gradients by the scale, and returns whether all are finite. With `halves_stay`, the step divides 16-bit
-/// gradients itself, in f32; without it, an f16 gradient is a DtypeError.
-bool GradScaler::unscale_gradients(Optimizer& optimizer, bool halves_stay) const {
+/// Divides the gradients by the scale, and returns whether all are finite. With `leave_to_step`, the optimizer's step
+/// divides 16-bit gradients itself, in f32; with `refuse`, an f16 gradient is a DtypeError.
+bool GradScaler::unscale_gradients(Optimizer& optimizer, Halves halves) const {
   NoGrad guard;
   const std::vector<Tensor> parameters = optimizer.parameters();
   for (const Tensor& parameter : parameters) {
     const Tensor gradient = parameter.grad();
-    if (gradient.defined() && gradient.dtype() == f16 && !halves_stay)
+    if (gradient.defined() && gradient.dtype() == f16 && halves == Halves::refuse)
       throw DtypeError(text("the gradient of `", parameter.name(),
                             "` is f16, in which it could vanish when divided by ", scale_,
                             "; keep parameters in f32 under Autocast(f16), or let step() divide it"));
@@ -64,7 +64,8 @@ bool GradScaler::unscale_gradients(Optimizer& optimizer, bool halves_stay) const
   });
   for (const Tensor& parameter : parameters) {
     Tensor gradient = parameter.grad();
-    if (gradient.defined() && !(halves_stay && is_half_precision(gradient.dtype()))) gradient.mul_(1 / scale_);
+    if (gradient.defined() && !(halves == Halves::leave_to_step && is_half_precision(gradient.dtype())))
+      gradient.mul_(1 / scale_);
   }
   return finite;
 }
@@ -75,7 +76,7 @@ void GradScaler::unscale_(Optimizer& optimizer) {
   Record& record = record_of(optimizer);
   if (record.stepped) throw Error("step() was called with this optimizer since the last update()");
   if (record.unscaled) throw Error("it was called with this optimizer since the last update()");
-  record.finite = unscale_gradients(optimizer, false);
+  record.finite = unscale_gradients(optimizer, Halves::refuse);
   record.unscaled = true;
 }
 
@@ -85,7 +86,7 @@ bool GradScaler::step(Optimizer& optimizer) {
   Record& record = record_of(optimizer);
   if (record.stepped) throw Error("it was called with this optimizer since the last update()");
   const bool divides = !record.unscaled;
-  if (divides) record.finite = unscale_gradients(optimizer, true);
+  if (divides) record.finite = unscale_gradients(optimizer, Halves::leave_to_step);
   record.unscaled = record.stepped = true;  // also where the optimizer's step fails: the next gradients are others
   if (!record.finite) return ++skipped_, ++optimizer.attempts_, false;
   struct Factor {
@@ -133,12 +134,8 @@ std::map<std::string, double> GradScaler::state_dict() const {
 void GradScaler::load_state_dict(const std::map<std::string, double>& state) {
   if (!options_.enabled) return;
   ErrorFrame frame("GradScaler::load_state_dict");
-  const auto number = [&](const char* key) {
-    const auto found = state.find(key);
-    if (found == state.end()) throw Error(text("the state does not fit: missing ", key));
-    return found->second;
-  };
-  const auto count = [&](const char* key) { return detail::count_of(key, number(key)); };
+  const auto number = [&](const char* key) { return detail::number_of(state, key); };
+  const auto count = [&](const char* key) { return detail::count_of(state, key); };
   GradScalerOptions options = options_;
   options.growth_factor = number("growth_factor");
   options.backoff_factor = number("backoff_factor");

@@ -79,7 +79,9 @@ class GradScaler {
   Record& record_of(const Optimizer& optimizer);
   /// Ends the iteration of an optimizer whose step failed.
   void forget(const Optimizer& optimizer);
-  bool unscale_gradients(Optimizer& optimizer, bool halves_stay) const;
+  /// What happens to 16-bit gradients, which could vanish when divided.
+  enum class Halves { refuse, leave_to_step };
+  bool unscale_gradients(Optimizer& optimizer, Halves halves) const;
   void finish(bool all_finite);
 
   GradScalerOptions options_;

@@ -58,7 +58,7 @@ void JoinedSchedules::save(State& out) const {
 void JoinedSchedules::load(const State& state) {
   State own;
   JoinedSchedules::save(own);
-  for (const auto& [key, value] : own.numbers) (void)number(state, key);
+  for (const auto& [key, value] : own.numbers) (void)detail::number_of(state.numbers, key);
   const detail::KeptMomenta momenta(optimizer());  // not those of a part whose turn it is not
   for (size_t i = 0; i < parts_.size(); ++i) parts_[i]->load_state_dict(part_of(state, i));
   momenta.put_back();
@@ -160,7 +160,8 @@ void ChainedScheduler::save(State& out) const {
 void ChainedScheduler::load(const State& state) {
   std::vector<Rates> given = factors_;
   for (size_t i = 0; i < given.size(); ++i)
-    for (size_t group = 0; group < given[i].size(); ++group) given[i][group] = number(state, factor_key(i, group));
+    for (size_t group = 0; group < given[i].size(); ++group)
+      given[i][group] = detail::number_of(state.numbers, factor_key(i, group));
   JoinedSchedules::load(state);
   factors_ = std::move(given);
 }

@@ -209,13 +209,6 @@ void LBFGS::load_state_dict(const State& given) {
   NoGrad guard;
   State rest = given;
   const Tensor like = flat_gradient();
-  const auto number = [&](const char* key) {
-    const auto found = rest.numbers.find(key);
-    if (found == rest.numbers.end()) throw Error(text("the state does not fit: missing ", key));
-    const double value = found->second;
-    rest.numbers.erase(found);
-    return value;
-  };
   // Takes a tensor out of `rest`; undefined if it is absent. Its last axis must hold all elements of the parameters.
   const auto take = [&](const char* key, int64_t axes) {
     const auto found = rest.tensors.find(key);
@@ -227,9 +220,10 @@ void LBFGS::load_state_dict(const State& given) {
                        " elements of parameters"));
     return value;
   };
-  const auto count = [&](const char* key) { return detail::count_of(key, number(key)); };
-  const int64_t iterations = count("lbfgs.iterations"), evaluations = count("lbfgs.evaluations");
-  const double length = number("lbfgs.length");
+  const int64_t iterations = detail::count_of(given.numbers, "lbfgs.iterations");
+  const int64_t evaluations = detail::count_of(given.numbers, "lbfgs.evaluations");
+  const double length = detail::number_of(given.numbers, "lbfgs.length");
+  for (const char* key : {"lbfgs.iterations", "lbfgs.evaluations", "lbfgs.length"}) rest.numbers.erase(key);
   const Tensor direction = take("lbfgs.direction", 1), previous = take("lbfgs.previous_gradient", 1);
   const Tensor changes = take("lbfgs.gradient_changes", 2), taken = take("lbfgs.steps_taken", 2);
   if (direction.defined() != previous.defined() || changes.defined() != taken.defined() ||

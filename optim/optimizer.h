@@ -27,8 +27,10 @@ struct State {
 };
 
 namespace detail {
-/// The number `value` of a state as a count. Error unless it is a whole number in [0, 2^53].
-int64_t count_of(std::string_view key, double value);
+/// The number at `key` of a state. Error if it is missing.
+double number_of(const std::map<std::string, double>& numbers, const std::string& key);
+/// The same as a count. Error unless it is a whole number in [0, 2^53].
+int64_t count_of(const std::map<std::string, double>& numbers, const std::string& key);
 /// The largest absolute value, 0 for no elements. It is finite exactly if all elements are; a sum could overflow.
 double largest(const Tensor& x);
 }  // namespace detail

@@ -70,10 +70,10 @@ void ReduceOnPlateau::save(State& out) const {
 }
 
 void ReduceOnPlateau::load(const State& state) {
-  const double best = number(state, "best");
+  const double best = detail::number_of(state.numbers, "best");
   if (std::isnan(best)) throw Error("the state does not fit: best is nan");
-  const int64_t bad = detail::count_of("bad_steps", number(state, "bad_steps"));
-  cooling_ = detail::count_of("cooling", number(state, "cooling"));
+  const int64_t bad = detail::count_of(state.numbers, "bad_steps");
+  cooling_ = detail::count_of(state.numbers, "cooling");
   best_ = best, bad_steps_ = bad;
 }
 

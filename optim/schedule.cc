@@ -135,13 +135,8 @@ State Schedule::state_dict() const {
   return out;
 }
 
-double Schedule::number(const State& state, const std::string& key) {
-  const auto found = state.numbers.find(key);
-  if (found == state.numbers.end()) throw Error(text("the state of this schedule lacks ", key));
-  return found->second;
-}
-
 void Schedule::load_state_dict(const State& state) {
+  ErrorFrame frame("Schedule::load_state_dict");
   const State before = state_dict();
   const Rates present = rates();
   const detail::KeptMomenta momenta(optimizer());
@@ -157,13 +152,12 @@ void Schedule::load_state_dict(const State& state) {
 }
 
 void Schedule::put(const State& state, bool applies) {
-  const double steps = number(state, "steps");
-  if (!(steps >= 0 && steps <= 0x1p53 && steps == std::floor(steps)))
-    throw Error(text("the state of this schedule has steps ", steps));
+  const int64_t steps = detail::count_of(state.numbers, "steps");
   std::vector<double> base;
-  for (size_t group = 0; group < base_.size(); ++group) base.push_back(number(state, base_key(group)));
+  for (size_t group = 0; group < base_.size(); ++group)
+    base.push_back(detail::number_of(state.numbers, base_key(group)));
   load(state);
-  steps_ = static_cast<int64_t>(steps);
+  steps_ = steps;
   base_ = base;
   if (applies) apply();
   // They may have been set by other code.

@@ -11,7 +11,14 @@
 
 namespace weft::optim {
 
-int64_t detail::count_of(std::string_view key, double value) {
+double detail::number_of(const std::map<std::string, double>& numbers, const std::string& key) {
+  const auto found = numbers.find(key);
+  if (found == numbers.end()) throw Error(text("the state does not fit: missing ", key));
+  return found->second;
+}
+
+int64_t detail::count_of(const std::map<std::string, double>& numbers, const std::string& key) {
+  const double value = number_of(numbers, key);
   if (!(value >= 0 && value <= 0x1p53 && value == std::floor(value)))
     throw Error(text("the state does not fit: ", key, " is ", value));
   return static_cast<int64_t>(value);
@@ -41,7 +48,7 @@ class StateCheck {
   }
 
   /// The number at `key`, which counts steps; 0 if it is missing.
-  int64_t count(const std::string& key) { return has_number(key) ? count_of(key, given_.numbers.at(key)) : 0; }
+  int64_t count(const std::string& key) { return has_number(key) ? count_of(given_.numbers, key) : 0; }
 
   void tensor(const std::string& key, const Shape& wanted, bool required) {
     const auto found = given_.tensors.find(key);
@@ -182,7 +189,7 @@ Optimizer::Slot Optimizer::restored(const Slot& slot, bool mine, bool bf16_state
 void Optimizer::restore(const State& given) {
   // Everything that needs memory comes first, so that a failure changes nothing.
   const auto steps = static_cast<int64_t>(given.numbers.at("steps"));
-  const int64_t skipped = given.numbers.contains(kSkipped) ? count_of(kSkipped, given.numbers.at(kSkipped)) : 0;
+  const int64_t skipped = given.numbers.contains(kSkipped) ? count_of(given.numbers, kSkipped) : 0;
   std::vector<std::vector<Slot>> groups(groups_.size());
   NumbersGiven values;
   for (size_t i = 0; i < groups.size(); ++i) values.add(i, numbers(i), given);

@@ -101,10 +101,10 @@ TEST(Average, CarriesOn) {
   second.load_state_dict(first.state_dict());
   EXPECT_EQ(second.updates(), 1);
   EXPECT_EQ(second.averages()[0].item<double>(), 1);
-  EXPECT_REFUSED(second.load_state_dict({}), "the state of this average lacks updates");
+  EXPECT_REFUSED(second.load_state_dict({}), "Average::load_state_dict(): the state does not fit: missing updates");
   State other = first.state_dict();
   other.tensors["average.0"] = zeros({3});
-  EXPECT_REFUSED(second.load_state_dict(other), "average.0 has shape [3] instead of [1]");
+  EXPECT_REFUSED(second.load_state_dict(other), "Average::load_state_dict(): average.0 has shape [3] instead of [1]");
   EXPECT_REFUSED(Ema(std::vector<Tensor>{a}, 1.5), "Ema(): decay must be in [0, 1], not 1.5");
   EXPECT_REFUSED(Swa(std::vector<Tensor>{}),
                  "an average of no parameters: was register_module() forgotten in the model?");

@@ -81,22 +81,25 @@ TEST(State, WithNumbersThatCannotBeIsRefused) {
   Ema average({a}, 0.5);
   State counted = average.state_dict();
   counted.numbers["updates"] = 1.5;
-  EXPECT_REFUSED(average.load_state_dict(counted), "the state of this average has updates 1.5");
+  EXPECT_REFUSED(average.load_state_dict(counted),
+                 "Average::load_state_dict(): the state does not fit: updates is 1.5");
   SGD sgd({a});
   StepLR schedule(sgd, {.every = 2});
   State state = schedule.state_dict();
   state.numbers["steps"] = 2.5;
-  EXPECT_REFUSED(schedule.load_state_dict(state), "the state of this schedule has steps 2.5");
+  EXPECT_REFUSED(schedule.load_state_dict(state), "Schedule::load_state_dict(): the state does not fit: steps is 2.5");
   state.numbers["steps"] = std::nan("");
-  EXPECT_REFUSED(schedule.load_state_dict(state), "the state of this schedule has steps nan");
+  EXPECT_REFUSED(schedule.load_state_dict(state), "Schedule::load_state_dict(): the state does not fit: steps is nan");
   ReduceOnPlateau plateau(sgd);
   state = plateau.state_dict();
   state.numbers["cooling"] = 1e300;
-  EXPECT_REFUSED(plateau.load_state_dict(state), "the state does not fit: cooling is 1e+300");
+  EXPECT_REFUSED(plateau.load_state_dict(state),
+                 "Schedule::load_state_dict(): the state does not fit: cooling is 1e+300");
   EarlyStopping stopping;
   state = stopping.state_dict();
   state.numbers["bad_steps"] = std::nan("");
-  EXPECT_REFUSED(stopping.load_state_dict(state), "the state does not fit: bad_steps is nan");
+  EXPECT_REFUSED(stopping.load_state_dict(state),
+                 "EarlyStopping::load_state_dict(): the state does not fit: bad_steps is nan");
 }
 
 TEST(Muon, StepsInF32InAnAutocastScope) {
