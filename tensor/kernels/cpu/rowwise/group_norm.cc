@@ -194,122 +194,149 @@ template <class C> void sum_channels(const RowCut& cut, const C* row, double* su
   }
 }
 
-template <class T>
-[[gnu::noinline]] void backward_in_groups(const RowCut& cut, const RowView& g_rows, const RowView& x_rows,
-                                          const RowView& to, const SmallOperand<double>& weight,
-                                          const SmallOperand<double>& mean, const SmallOperand<double>& rstd, bool of_x,
-                                          double* sums, double* dots) {
+/// What backward reads and writes. dx is written only with `of_x`; sums and dots (images, channels) are those of g and
+/// of g (x - mean) over the pixels.
+struct Backward {
+  RowCut cut;
+  RowView g, x, dx;
+  bool of_x;
+  const SmallOperand<double>&weight, &mean, &rstd;
+  double *sums, *dots;
+};
+
+/// The sums of g weight and of g weight (x - mean) over a group.
+struct GroupSums {
+  double level = 0, slope = 0;
+};
+
+template <class T> [[gnu::noinline]] void backward_in_groups(const Backward& a) {
   using C = Compute<T>;
+  const RowCut& cut = a.cut;
   const int64_t length = cut.length(), channels = cut.channels;
-  const ElementValues<C> weights(cut, weight);
+  const ElementValues<C> weights(cut, a.weight);
   const auto run = [&]<int kParts, class Reader, class Writer>(int64_t first, int64_t last) {
     constexpr int64_t kRowLanes = kParts * simd::kLanes<C>;
-    Reader g_reader(g_rows, first, last), x_reader(x_rows, first, last);
-    Writer writer(to, first, last);
+    Reader g_reader(a.g, first, last), x_reader(a.x, first, last);
+    Writer writer(a.dx, first, last);
     RowsOfImage of_image(first, cut.per_image);
     for (int64_t i = first; i < last; i += kGroupRows, of_image.advance()) {
       const int held = static_cast<int>(std::min<int64_t>(kGroupRows, last - i));
       RowGroup<C, kParts> g, x;
       g.read(g_reader, held, length), x.read(x_reader, held, length);
-      const GroupCenter<C> centered(simd::load_part<double>(mean.data() + i, held));
-      const RowDoubles r = simd::load_part<double>(rstd.data() + i, held);
+      const GroupCenter<C> centered(simd::load_part<double>(a.mean.data() + i, held));
+      const RowDoubles r = simd::load_part<double>(a.rstd.data() + i, held);
       x.each([&](int k, int p) { return centered(k, x.rows[k][p]); });
       const auto products = g.of([&](int k, int p) { return g.rows[k][p] * x.rows[k][p]; });
-      double level[kGroupRows] = {}, slope[kGroupRows] = {};  // the sums of g weight and of g weight (x - mean)
+      double level[kGroupRows] = {}, slope[kGroupRows] = {};  // GroupSums of each
       if (channels == 1) {
         const bool together = adds_together<C>(length);
         simd::store<double>(level, group_sum(g, together));
         simd::store<double>(slope, group_sum(products, together));
         for (int k = 0; k < held; ++k) {
-          sums[i + k] = level[k], dots[i + k] = slope[k];
-          level[k] *= weight[of_image.rows[k]], slope[k] *= weight[of_image.rows[k]];
+          a.sums[i + k] = level[k], a.dots[i + k] = slope[k];
+          level[k] *= a.weight[of_image.rows[k]], slope[k] *= a.weight[of_image.rows[k]];
         }
       } else {
         C g_values[kGroupRows * kRowLanes], product_values[kGroupRows * kRowLanes];
         g.store(g_values), products.store(product_values);
         for (int k = 0; k < held; ++k) {
-          double *sum = sums + (i + k) * channels, *dot = dots + (i + k) * channels;
+          double *sum = a.sums + (i + k) * channels, *dot = a.dots + (i + k) * channels;
           sum_channels(cut, g_values + k * kRowLanes, sum);
           sum_channels(cut, product_values + k * kRowLanes, dot);
-          const double* w = weight.data() + cut.channel(of_image.rows[k]);
+          const double* w = a.weight.data() + cut.channel(of_image.rows[k]);
           for (int64_t c = 0; c < channels; ++c) level[k] += w[c] * sum[c], slope[k] += w[c] * dot[c];
         }
       }
-      if (!of_x) continue;
+      if (!a.of_x) continue;
       const double count = static_cast<double>(length);
       // r^2 alone may be too small for C.
-      const RowValues<C> a(r * simd::load<double>(level) / count), b(r * r * simd::load<double>(slope) / count), rc(r);
+      const RowValues<C> mean_part(r * simd::load<double>(level) / count),
+          slope_part(r * r * simd::load<double>(slope) / count), rc(r);
       const RowValues<double> factor(r);
       g.each([&](int k, int p) {
-        return g.rows[k][p] * weights.at(of_image.rows[k], p, factor.values[k]) - a[k] - x.rows[k][p] * rc[k] * b[k];
+        return g.rows[k][p] * weights.at(of_image.rows[k], p, factor.values[k]) - mean_part[k] -
+               x.rows[k][p] * rc[k] * slope_part[k];
       });
       g.write(writer, held, length);
     }
   };
-  for_group_ranges<T>(x_rows.count(), length, run, g_rows, x_rows, to);
+  for_group_ranges<T>(a.x.count(), length, run, a.g, a.x, a.dx);
 }
 
-template <class T>
-void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOperand<double>& weight,
-              const SmallOperand<double>& mean, const SmallOperand<double>& rstd, const Operand& dx, double* sums,
-              double* dots) {
+/// Writes the sums and dots of the rows of group `at`, and returns the group's own.
+template <class T, class Reader> GroupSums sum_group(const Backward& a, int64_t at) {
   using C = Compute<T>;
-  const RowCut cut(x, s);
-  const RowView g_rows = cut.view(g), x_rows = cut.view(x), to = cut.view(dx.defined() ? dx : x);
-  const int64_t rows = cut.per_group;
-  if (in_groups<C>(cut))
-    return backward_in_groups<T>(cut, g_rows, x_rows, to, weight, mean, rstd, dx.defined(), sums, dots);
+  const RowCut& cut = a.cut;
+  const Center<C> centered(a.mean[at]);
+  GroupSums group;
+  Reader g_reader(a.g, at * cut.per_group, (at + 1) * cut.per_group);
+  each_row<Reader>(a.x, cut, at, [&](int64_t i, const auto* row) {
+    const auto* g_row = g_reader.row();
+    const double* w = a.weight.data() + cut.channel(i);
+    double *sum = a.sums + i * cut.channels, *dot = a.dots + i * cut.channels;
+    const auto channel = [&](int64_t c, int64_t first) {
+      sum[c] = row_sum(g_row + first, cut.pixels);
+      dot[c] = centered_dot(g_row + first, row + first, cut.pixels, centered);
+    };
+    each_channel(cut, channel, [&] {
+      for (int64_t c = 0; c < cut.channels; ++c)
+        sum[c] = static_cast<double>(g_row[c]), dot[c] = static_cast<double>(C(g_row[c]) * centered.of(C(row[c])));
+    });
+    double level = group.level, slope = group.slope;  // variables, for loops that g++ vectorizes
+    for (int64_t c = 0; c < cut.channels; ++c) level += w[c] * sum[c], slope += w[c] * dot[c];
+    group = {level, slope};
+    g_reader.next();
+  });
+  return group;
+}
+
+/// dx of group `at`.
+template <class T, class Reader, class Writer>
+void write_group(const Backward& a, int64_t at, const GroupSums& group, const RowBuffer<T>& buffer) {
+  using C = Compute<T>;
+  const RowCut& cut = a.cut;
+  const int64_t first_row = at * cut.per_group, end_row = first_row + cut.per_group;
+  const Center<C> centered(a.mean[at]);
+  const double r = a.rstd[at], count = static_cast<double>(cut.length() * cut.per_group);
+  // r^2 alone may be too small for C.
+  const C level = static_cast<C>(r * group.level / count), slope = static_cast<C>(r * r * group.slope / count),
+          rstd = static_cast<C>(r);
+  Reader g_reader(a.g, first_row, end_row);
+  Writer writer(a.dx, first_row, end_row);
+  each_row<Reader>(a.x, cut, at, [&](int64_t i, const auto* row) {
+    const double* w = a.weight.data() + cut.channel(i);
+    const auto* g_row = g_reader.row();
+    auto* to_row = writer.row();
+    C* out = buffer.elements(to_row);
+    const auto channel = [&](int64_t c, int64_t first) {
+      const C scale = static_cast<C>(r * w[c]);
+      for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
+        const int64_t k = first + j;
+        put_lanes(out + k,
+                  lanes_at(g_row + k, lanes) * scale - level - centered(lanes_at(row + k, lanes)) * rstd * slope,
+                  lanes);
+      });
+    };
+    each_channel(cut, channel, [&] {
+      for (int64_t c = 0; c < cut.channels; ++c)
+        out[c] = C(g_row[c]) * static_cast<C>(r * w[c]) - level - centered.of(C(row[c])) * rstd * slope;
+    });
+    buffer.write_to(to_row);
+    g_reader.next(), writer.next();
+  });
+}
+
+template <class T> void backward(const Backward& a, int64_t groups) {
+  using C = Compute<T>;
+  if (in_groups<C>(a.cut)) return backward_in_groups<T>(a);
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
-    const RowBuffer<T> buffer(cut.length());
+    const RowBuffer<T> buffer(a.cut.length());
     for (int64_t at = begin; at < end; ++at) {
-      const Center<C> centered(mean[at]);
-      double level = 0, slope = 0;  // the sums of g weight and of g weight (x - mean)
-      Reader g_reader(g_rows, at * rows, (at + 1) * rows);
-      each_row<Reader>(x_rows, cut, at, [&](int64_t i, const auto* row) {
-        const auto* g_row = g_reader.row();
-        const double* w = weight.data() + cut.channel(i);
-        double *sum = sums + i * cut.channels, *dot = dots + i * cut.channels;
-        const auto channel = [&](int64_t c, int64_t first) {
-          sum[c] = row_sum(g_row + first, cut.pixels);
-          dot[c] = centered_dot(g_row + first, row + first, cut.pixels, centered);
-        };
-        each_channel(cut, channel, [&] {
-          for (int64_t c = 0; c < cut.channels; ++c)
-            sum[c] = static_cast<double>(g_row[c]), dot[c] = static_cast<double>(C(g_row[c]) * centered.of(C(row[c])));
-        });
-        for (int64_t c = 0; c < cut.channels; ++c) level += w[c] * sum[c], slope += w[c] * dot[c];
-        g_reader.next();
-      });
-      if (!dx.defined()) continue;
-      const double r = rstd[at], count = static_cast<double>(cut.length() * rows);
-      // r^2 alone may be too small for C.
-      const C a = static_cast<C>(r * level / count), b = static_cast<C>(r * r * slope / count),
-              rstd_c = static_cast<C>(r);
-      Reader again(g_rows, at * rows, (at + 1) * rows);
-      Writer writer(to, at * rows, (at + 1) * rows);
-      each_row<Reader>(x_rows, cut, at, [&](int64_t i, const auto* row) {
-        const double* w = weight.data() + cut.channel(i);
-        const auto* g_row = again.row();
-        auto* to_row = writer.row();
-        C* out = buffer.elements(to_row);
-        const auto channel = [&](int64_t c, int64_t first) {
-          const C scale = static_cast<C>(r * w[c]);
-          for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
-            const int64_t k = first + j;
-            put_lanes(out + k, lanes_at(g_row + k, lanes) * scale - a - centered(lanes_at(row + k, lanes)) * rstd_c * b,
-                      lanes);
-          });
-        };
-        each_channel(cut, channel, [&] {
-          for (int64_t c = 0; c < cut.channels; ++c)
-            out[c] = C(g_row[c]) * static_cast<C>(r * w[c]) - a - centered.of(C(row[c])) * rstd_c * b;
-        });
-        buffer.write_to(to_row);
-        again.next(), writer.next();
-      });
+      const GroupSums group = sum_group<T, Reader>(a, at);
+      if (a.of_x) write_group<T, Reader, Writer>(a, at, group, buffer);
     }
   };
-  for_row_ranges<T, INT64_MAX>(s.all_groups(), row_grain(cut.length() * rows), run, g_rows, x_rows, to);
+  for_row_ranges<T, INT64_MAX>(groups, row_grain(a.cut.length() * a.cut.per_group), run, a.g, a.x, a.dx);
 }
 
 }  // namespace
@@ -351,10 +378,11 @@ void op::GroupNormBackward::cpu(const Operand& g, const Operand& x, const Operan
   const bool of_x = wanted & 1;
   visit_floating(x.dtype, [&]<class T>() {
     if (is_pixel_rows(x) && is_pixel_rows(g) && (!of_x || is_pixel_rows(dx)))
-      pixel_gradients<T>(s.pixels(x), g.data<T>(), x.data<T>(), w, means, rstds, of_x ? dx.data<T>() : nullptr,
-                         sums.data(), dots.data());
-    else
-      backward<T>(g, x, s, w, means, rstds, of_x ? dx : Operand(), sums.data(), dots.data());
+      return pixel_gradients<T>(s.pixels(x), g.data<T>(), x.data<T>(), w, means, rstds, of_x ? dx.data<T>() : nullptr,
+                                sums.data(), dots.data());
+    const RowCut cut(x, s);
+    const RowView to = cut.view(of_x ? dx : x);
+    backward<T>({cut, cut.view(g), cut.view(x), to, of_x, w, means, rstds, sums.data(), dots.data()}, s.all_groups());
   });
   double *weights = totals.data(), *biases = weights + s.channels;
   std::fill_n(totals.data(), 2 * s.channels, 0.0);

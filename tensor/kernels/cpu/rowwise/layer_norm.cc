@@ -218,89 +218,115 @@ template <class C, int kParts> class GroupSums {
   int rows_ = 0;
 };
 
-/// backward() of short rows, in blocks of `group`.
-template <class T>
-void backward_in_groups(const RowView& g, const RowView& x, const RowView& to, bool rms,
-                        const SmallOperand<Compute<T>>& w, const RowScalars& means, const RowScalars& rstds, bool of_x,
-                        int64_t group, double* sums) {
+/// What backward reads and writes, row by row.
+template <class T> struct Backward {
+  RowView g, x, dx;
+  SmallOperand<Compute<T>> weight;
+  RowScalars mean, rstd;
+  bool rms;
+  bool of_x;  // whether dx is wanted
+  // Blocks of `group` rows have sums of their own for the parameters' gradients, combined in a fixed order: from
+  // sums_of(block) on, of weight, then of bias. Null where neither is wanted.
+  int64_t group;
+  double* sums;
+
+  int64_t rows() const { return x.count(); }
+  int64_t length() const { return x.length(); }
+  int64_t blocks() const { return ceil_div(rows(), group); }
+  double* sums_of(int64_t block) const { return sums == nullptr ? nullptr : sums + block * 2 * length(); }
+};
+
+template <class T> void backward_of_short_rows(const Backward<T>& a) {
   using C = Compute<T>;
-  const int64_t length = x.length(), rows = x.count();
+  const int64_t length = a.length();
   const double count = static_cast<double>(length);
   const auto run = [&]<int kParts, class Reader, class Writer>(int64_t from, int64_t until) {
     using Group = RowGroup<C, kParts>;
-    Reader g_reader(g, from, until), x_reader(x, from, until);
-    Writer writer(to, from, until);
+    Reader g_reader(a.g, from, until), x_reader(a.x, from, until);
+    Writer writer(a.dx, from, until);
     simd::Vec<C> weight[kParts];
-    Group::load(w.data(), length, weight);
+    Group::load(a.weight.data(), length, weight);
     GroupSums<C, kParts> parameters;
     for (int64_t i = from; i < until; i += kGroupRows) {
       const int64_t held = std::min<int64_t>(kGroupRows, until - i);
-      double mean[kGroupRows] = {}, rstd[kGroupRows] = {};
-      if (!rms) means.get(i, held, mean);
-      rstds.get(i, held, rstd);
-      const RowValues<C> m(simd::load<double>(mean)), r(simd::load<double>(rstd));
+      double means[kGroupRows] = {}, rstds[kGroupRows] = {};
+      if (!a.rms) a.mean.get(i, held, means);
+      a.rstd.get(i, held, rstds);
+      const RowValues<C> mean(simd::load<double>(means)), rstd(simd::load<double>(rstds));
       Group grad, unit;
       grad.read(g_reader, held, length), unit.read(x_reader, held, length);
       // Past the end mean * rstd may be infinite: 0 times that is NaN.
-      unit.each([&](int k, int p) { return unit.kept((unit.rows[k][p] - m[k]) * r[k], p, length); });
+      unit.each([&](int k, int p) { return unit.kept((unit.rows[k][p] - mean[k]) * rstd[k], p, length); });
       const auto scaled = Group::of([&](int k, int p) { return grad.rows[k][p] * unit.rows[k][p]; });
-      if (sums != nullptr) parameters.add(scaled, grad);
-      if (!of_x) continue;
+      if (a.sums != nullptr) parameters.add(scaled, grad);
+      if (!a.of_x) continue;
       const auto h = Group::of([&](int k, int p) { return grad.rows[k][p] * weight[p]; });
       const auto dots = Group::of([&](int k, int p) { return scaled.rows[k][p] * weight[p]; });
-      const RowValues<C> a(rms ? RowDoubles{} : group_sum(h, true) / count), b(group_sum(dots, true) / count);
-      grad.each([&](int k, int p) { return ((h.rows[k][p] - a[k]) - unit.rows[k][p] * b[k]) * r[k]; });
+      const RowValues<C> level(a.rms ? RowDoubles{} : group_sum(h, true) / count), slope(group_sum(dots, true) / count);
+      grad.each([&](int k, int p) { return ((h.rows[k][p] - level[k]) - unit.rows[k][p] * slope[k]) * rstd[k]; });
       grad.write(writer, held, length);
     }
-    if (sums != nullptr) parameters.put(length, sums + from / group * 2 * length);
+    if (a.sums != nullptr) parameters.put(length, a.sums_of(from / a.group));
   };
-  for_group_blocks<T>(rows, group, length, run, g, x, to);
+  for_group_blocks<T>(a.rows(), a.group, length, run, a.g, a.x, a.dx);
 }
 
-template <class T>
-void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const Operand& weight, const Operand& mean,
-              const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) {
+template <class T> void backward_of_long_rows(const Backward<T>& a) {
   using C = Compute<T>;
-  const int64_t first = x.rank() - axes, last = x.rank() - 1;
-  const RowView g_rows(g, first, last), x_rows(x, first, last), to(dx.defined() ? dx : x, first, last);
-  const int64_t rows = x_rows.count(), length = x_rows.length();
-  const SmallOperand<C> w(weight, length, C(1));
-  const RowScalars means(mean, first), rstds(rstd, first);
-  const bool parameters = dweight.defined() || dbias.defined();
-  // Fixed blocks of rows, each with sums of its own, combined in a fixed order.
-  const int64_t group = std::max<int64_t>(8, ceil_div(rows, 64)), blocks = ceil_div(rows, group);
-  const int64_t width = 2 * length;
-  const Scratch<double> sums(parameters ? std::max<int64_t>(blocks, 1) * width : 0);
-  if (parameters) std::fill_n(sums.data(), std::max<int64_t>(blocks, 1) * width, 0.0);
-  const bool short_rows = length > 0 && length <= kGroupedRow<C>;
-  if (short_rows)
-    backward_in_groups<T>(g_rows, x_rows, to, rms, w, means, rstds, dx.defined(), group,
-                          parameters ? sums.data() : nullptr);
   const auto run = [&]<class Reader, class Writer>(int64_t begin, int64_t end) {
-    const RowBuffer<T> buffer(length);
+    const RowBuffer<T> buffer(a.length());
     for (int64_t block = begin; block < end; ++block) {
-      const int64_t from = block * group, until = std::min(from + group, rows);
-      Reader g_reader(g_rows, from, until), x_reader(x_rows, from, until);
-      Writer writer(to, from, until);
-      std::optional<ParameterSums<C>> parameter_sums;
-      if (parameters) parameter_sums.emplace(length, sums.data() + block * width);
+      const int64_t from = block * a.group, until = std::min(from + a.group, a.rows());
+      Reader g_reader(a.g, from, until), x_reader(a.x, from, until);
+      Writer writer(a.dx, from, until);
+      std::optional<ParameterSums<C>> parameters;
+      if (a.sums != nullptr) parameters.emplace(a.length(), a.sums_of(block));
       for (int64_t i = from; i < until; ++i, g_reader.next(), x_reader.next()) {
         const auto* g_row = g_reader.row();
         const auto* x_row = x_reader.row();
-        const C m = static_cast<C>(means.get(i)), r = static_cast<C>(rstds.get(i));
-        auto* dx_row = dx.defined() ? writer.row() : nullptr;
+        auto* dx_row = a.of_x ? writer.row() : nullptr;
         const auto lanes = buffer.lanes(dx_row);
-        row_gradient(g_row, x_row, w.data(), length, m, r, rms, dx.defined() ? &lanes : nullptr,
-                     parameter_sums ? &*parameter_sums : nullptr);
-        if (!dx.defined()) continue;
+        row_gradient(g_row, x_row, a.weight.data(), a.length(), static_cast<C>(a.mean.get(i)),
+                     static_cast<C>(a.rstd.get(i)), a.rms, a.of_x ? &lanes : nullptr,
+                     parameters ? &*parameters : nullptr);
+        if (!a.of_x) continue;
         buffer.write_to(dx_row);
         writer.next();
       }
     }
   };
-  if (!short_rows) for_row_ranges<T>(blocks, std::max<int64_t>(1, row_grain(length) / group), run, g_rows, x_rows, to);
-  if (!parameters) return;
-  combine_tree<OnePass<SumOp<double>>>(sums.data(), blocks, width);
+  for_row_ranges<T>(a.blocks(), std::max<int64_t>(1, row_grain(a.length()) / a.group), run, a.g, a.x, a.dx);
+}
+
+/// The gradients of x, weight and bias; of those that are defined.
+template <class T>
+void backward(const op::LayerNormBackward& op, const Operand& g, const Operand& x, const Operand& weight,
+              const Operand& mean, const Operand& rstd, const Operand& dx, const Operand& dweight,
+              const Operand& dbias) {
+  using C = Compute<T>;
+  const int64_t first = x.rank() - op.axes, last = x.rank() - 1;
+  const RowView x_rows(x, first, last);
+  const int64_t rows = x_rows.count(), length = x_rows.length(), group = std::max<int64_t>(8, ceil_div(rows, 64));
+  const bool of_parameters = dweight.defined() || dbias.defined();
+  const int64_t sum_count = of_parameters ? std::max<int64_t>(1, ceil_div(rows, group)) * 2 * length : 0;
+  const Scratch<double> sums(sum_count);
+  std::fill_n(sums.data(), sum_count, 0.0);
+  const Backward<T> a{.g = RowView(g, first, last),
+                      .x = x_rows,
+                      .dx = RowView(dx.defined() ? dx : x, first, last),
+                      .weight = SmallOperand<C>(weight, length, C(1)),
+                      .mean = RowScalars(mean, first),
+                      .rstd = RowScalars(rstd, first),
+                      .rms = op.rms,
+                      .of_x = dx.defined(),
+                      .group = group,
+                      .sums = of_parameters ? sums.data() : nullptr};
+  if (length > 0 && length <= kGroupedRow<C>)
+    backward_of_short_rows(a);
+  else
+    backward_of_long_rows(a);
+  if (!of_parameters) return;
+  combine_tree<OnePass<SumOp<double>>>(sums.data(), a.blocks(), 2 * length);
   if (dweight.defined()) write_small(sums.data(), dweight);
   if (dbias.defined()) write_small(sums.data() + length, dbias);
 }
@@ -321,7 +347,7 @@ void op::LayerNormBackward::cpu(const Operand& g, const Operand& x, const Operan
                                 const Operand& dbias) const {
   visit_floating(x.dtype, [&]<class T>() {
     const Operand none;
-    backward<T>(g, x, axes, rms, weight, mean, rstd, wanted & 1 ? dx : none, wanted & 2 ? dweight : none,
+    backward<T>(*this, g, x, weight, mean, rstd, wanted & 1 ? dx : none, wanted & 2 ? dweight : none,
                 wanted & 4 ? dbias : none);
   });
 }

@@ -12,102 +12,11 @@
 #include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/kernels/cpu/gemm/packed_matrix.h"
 #include "tensor/kernels/cpu/index/index_list.h"
-#include "tensor/kernels/cpu/pointwise/copy.h"
+#include "tensor/kernels/cpu/rowwise/dense_operand.h"
 #include "tensor/kernels/cpu/rowwise/recurrent_cells.h"
 
 namespace weft::kernels::cpu {
 namespace {
-
-/// An input as contiguous values of Compute<T>; null where it is undefined.
-template <class T> class Whole {
- public:
-  explicit Whole(const Operand& x) {
-    if (!x.defined() || x.numel() == 0) return;
-    view_.emplace(x, 0, x.rank() - 1);
-    reader_.emplace(*view_, 0, 1);
-    data_ = reader_->row();
-  }
-  const Compute<T>* data() const { return data_; }
-
- private:
-  std::optional<RowView> view_;
-  std::optional<RowReader<T>> reader_;
-  const Compute<T>* data_ = nullptr;
-};
-
-/// An operand as contiguous values of its dtype, copied if it is not contiguous; null where it is undefined or empty.
-template <class T> class Dense {
- public:
-  explicit Dense(const Operand& x, bool wanted = true) : x_(x) {
-    if (!wanted || !x.defined() || x.numel() == 0) return;
-    if (x.view->is_contiguous()) {
-      data_ = x.data<T>();
-    } else {
-      copy_.emplace(x.numel());
-      view_ = View::contiguous(x.shape());
-      data_ = copy_->data();
-    }
-  }
-  T* data() const { return data_; }
-
- protected:
-  bool is_copy() const { return copy_.has_value(); }
-  Operand copied() const { return {data_, &view_, x_.dtype, x_.device}; }
-  const Operand x_;
-
- private:
-  std::optional<Scratch<T>> copy_;
-  View view_;
-  T* data_ = nullptr;
-};
-
-template <class T> class DenseInput : Dense<T> {
- public:
-  explicit DenseInput(const Operand& x) : Dense<T>(x) {
-    if (this->is_copy()) copy(this->x_, this->copied());
-  }
-  const T* data() const { return Dense<T>::data(); }
-};
-
-/// The same for an output, copied to its memory at the end; null as well where the output is not needed.
-template <class T> class DenseOutput : Dense<T> {
- public:
-  explicit DenseOutput(const Operand& x, bool wanted = true) : Dense<T>(x, wanted) {}
-  ~DenseOutput() {
-    if (this->is_copy()) copy(this->copied(), this->x_);
-  }
-  DenseOutput(const DenseOutput&) = delete;
-  DenseOutput& operator=(const DenseOutput&) = delete;
-  using Dense<T>::data;
-};
-
-/// Rows of T as what is computed in: as they lie, or widened into a buffer.
-template <class T> class WideRow {
- public:
-  /// (At least one element: clang's analyzer takes memory for none.)
-  explicit WideRow(int64_t count) : count_(count), buffer_(is_half<T> ? std::max<int64_t>(count, 1) : 0) {}
-  const Compute<T>* operator()(const T* row) const {
-    if constexpr (is_half<T>)
-      return widen(row, buffer_.data(), count_), buffer_.data();
-    else
-      return row;
-  }
-
- private:
-  int64_t count_;
-  Scratch<Compute<T>> buffer_;
-};
-
-/// Where to compute a row of T: where it lies, or `buffer`. put() brings it there.
-template <class T> Compute<T>* place_for(T* row, Compute<T>* buffer) {
-  if constexpr (is_half<T>)
-    return buffer;
-  else
-    return row == nullptr ? buffer : row;
-}
-template <class T> void put(const Compute<T>* values, int64_t count, T* row) {
-  if (row != nullptr && static_cast<const void*>(values) != row) copy_run(values, row, count);
-}
 
 /// The sizes and the order of steps.
 struct Steps {
@@ -200,6 +109,7 @@ template <class T> struct BackwardArrays {
   const T *gy, *gh, *gc, *h0, *c0, *y, *gates, *cells;
   // The states' part of a gate has the gradient of the other part, but for a GRU's new gate: (N, L, H), as h_before.
   T *dprojected, *dnew, *h_before, *dh, *dc;
+  const T* zeros;  // (H)
 };
 
 template <class C> void gradient_of(const Steps& s, const CellGradient<C>& cell) {
@@ -216,60 +126,106 @@ template <class C> void add_to(const C* from, int64_t count, C* to) {
 }
 
 /// All steps of rows [begin, end), from the last to the first.
-template <class T, class Weight>
-void backward_rows(const Steps& s, const BackwardArrays<T>& a, const Weight& weight, const T* zeros, int64_t begin,
-                   int64_t end) {
+template <class T, class Weight> class BackwardRows {
   using C = Compute<T>;
-  const int64_t rows = end - begin, hidden = s.hidden, width = s.width(), kept = s.kept();
-  const int64_t states = rows * hidden, cell_states = s.has_cell() ? states : 0, through = weight.columns_written();
-  const bool cell = s.has_cell(), one_part = a.dnew == nullptr, in_rows = is_half<T> || !one_part;
-  const Scratch<C> through_weight(weight.rows_written(rows) * through), dh(states), dcells(cell_states);
-  // The gradients of the states' part of the gates of all rows in one step, unless they lie in dprojected.
-  const Scratch<C> dq_rows(in_rows ? rows * width : 0), dp_row(is_half<T> ? width : 0);
-  const WideRow<T> gates_of_step(kept), y_row(hidden), before_row(hidden), gy_row(hidden), cell_row(hidden),
-      cell_before_row(hidden);
-  load_or_zero(from_element(a.gh, begin * hidden), states, dh.data());
-  load_or_zero(from_element(a.gc, begin * hidden), cell_states, dcells.data());
-  for (int64_t step = s.length - 1; step >= 0; --step) {
-    const int64_t t = s.at(step), t_before = s.reverse ? t + 1 : t - 1;
-    for (int64_t r = 0; r < rows; ++r) {
-      const int64_t row = begin + r, place = row * s.length + t;
-      T *before = a.h_before + place * hidden, *dp_to = a.dprojected + place * width,
-        *dnew = one_part ? nullptr : a.dnew + place * hidden;
-      C* dq = place_for(one_part ? dp_to : nullptr, dq_rows.data() + (in_rows ? r * width : 0));
-      if (!s.counts(row, t)) {
-        std::fill_n(dq, width, C(0));
-        std::fill_n(dp_to, width, T{});
-        if (!one_part) std::fill_n(dnew, hidden, T{});
-        std::fill_n(before, hidden, T{});
-        continue;
-      }
-      const bool first = t_before < 0 || t_before == s.length || !s.counts(row, t_before);
-      const auto state = [&](const T* all, const T* start) {
-        if (!first) return all + (row * s.length + t_before) * hidden;
-        return start == nullptr ? zeros : start + row * hidden;
-      };
-      std::copy_n(state(a.y, a.h0), hidden, before);
-      C* dh_row = dh.data() + r * hidden;
-      if (a.gy != nullptr) add_to(gy_row(a.gy + place * hidden), hidden, dh_row);
-      C* dp = one_part ? dq : place_for(dp_to, dp_row.data());
-      gradient_of<C>(s, {hidden, gates_of_step(from_element(a.gates, place * kept)),
-                         kept == 0 ? y_row(a.y + place * hidden) : nullptr, cell ? nullptr : before_row(before),
-                         cell ? cell_row(a.cells + place * hidden) : nullptr,
-                         cell ? cell_before_row(state(a.cells, a.c0)) : nullptr, dh_row,
-                         cell ? dcells.data() + r * hidden : nullptr, dp, dq});
-      put(dp, width, dp_to);
-      if (!one_part) put(dq + width - hidden, hidden, dnew);
+
+ public:
+  BackwardRows(const Steps& steps, const BackwardArrays<T>& arrays, const Weight& weight, int64_t begin, int64_t end)
+      : s_(steps),
+        a_(arrays),
+        weight_(weight),
+        begin_(begin),
+        rows_(end - begin),
+        states_(rows_ * s_.hidden),
+        cell_states_(s_.has_cell() ? states_ : 0),
+        one_part_(arrays.dnew == nullptr),
+        in_rows_(is_half<T> || !one_part_),
+        through_weight_(weight.rows_written(rows_) * weight.columns_written()),
+        dh_(states_),
+        dcells_(cell_states_),
+        dq_rows_(in_rows_ ? rows_ * s_.width() : 0),
+        dp_row_(is_half<T> ? s_.width() : 0),
+        gates_row_(s_.kept()),
+        y_row_(s_.hidden),
+        before_row_(s_.hidden),
+        gy_row_(s_.hidden),
+        cell_row_(s_.hidden),
+        cell_before_row_(s_.hidden) {}
+
+  void run() const {
+    load_or_zero(from_element(a_.gh, begin_ * s_.hidden), states_, dh_.data());
+    load_or_zero(from_element(a_.gc, begin_ * s_.hidden), cell_states_, dcells_.data());
+    for (int64_t step = s_.length - 1; step >= 0; --step) {
+      const int64_t t = s_.at(step);
+      for (int64_t r = 0; r < rows_; ++r) s_.counts(begin_ + r, t) ? gates(r, t) : skip(r, t);
+      states(t);
     }
-    const C* dq = place_for(a.dprojected + (begin * s.length + t) * width, dq_rows.data());
-    if (in_rows) dq = dq_rows.data();
-    weight.left_multiply(dq, in_rows ? width : s.length * width, rows, through_weight.data(), through);
-    for (int64_t r = 0; r < rows; ++r)  // not where nothing came through: 0 times an infinite weight is NaN
-      if (s.counts(begin + r, t)) add_to(through_weight.data() + r * through, hidden, dh.data() + r * hidden);
+    if (a_.dh != nullptr) put(dh_.data(), states_, a_.dh + begin_ * s_.hidden);
+    if (a_.dc != nullptr) put(dcells_.data(), cell_states_, a_.dc + begin_ * s_.hidden);
   }
-  if (a.dh != nullptr) put(dh.data(), states, a.dh + begin * hidden);
-  if (a.dc != nullptr) put(dcells.data(), cell_states, a.dc + begin * hidden);
-}
+
+ private:
+  int64_t place(int64_t r, int64_t t) const { return (begin_ + r) * s_.length + t; }
+  T* dp_of(int64_t r, int64_t t) const { return a_.dprojected + place(r, t) * s_.width(); }
+  T* dnew_of(int64_t r, int64_t t) const { return one_part_ ? nullptr : a_.dnew + place(r, t) * s_.hidden; }
+  T* before_of(int64_t r, int64_t t) const { return a_.h_before + place(r, t) * s_.hidden; }
+  /// Where the gradients of the states' part of a row's gates are computed.
+  C* dq_of(int64_t r, int64_t t) const {
+    return place_for(one_part_ ? dp_of(r, t) : nullptr, dq_rows_.data() + (in_rows_ ? r * s_.width() : 0));
+  }
+
+  /// A step that the row does not have.
+  void skip(int64_t r, int64_t t) const {
+    std::fill_n(dq_of(r, t), s_.width(), C(0));
+    std::fill_n(dp_of(r, t), s_.width(), T{});
+    if (!one_part_) std::fill_n(dnew_of(r, t), s_.hidden, T{});
+    std::fill_n(before_of(r, t), s_.hidden, T{});
+  }
+
+  /// The row's values of `all` before step t, or those that it starts with.
+  const T* state_before(int64_t r, int64_t t, const T* all, const T* start) const {
+    const int64_t before = s_.reverse ? t + 1 : t - 1;
+    if (before >= 0 && before < s_.length && s_.counts(begin_ + r, before)) return all + place(r, before) * s_.hidden;
+    return start == nullptr ? a_.zeros : start + (begin_ + r) * s_.hidden;
+  }
+
+  /// The gradients of a row's gates at step t.
+  void gates(int64_t r, int64_t t) const {
+    const int64_t hidden = s_.hidden, width = s_.width(), kept = s_.kept(), at = place(r, t);
+    const bool cell = s_.has_cell();
+    std::copy_n(state_before(r, t, a_.y, a_.h0), hidden, before_of(r, t));
+    C* dh = dh_.data() + r * hidden;
+    if (a_.gy != nullptr) add_to(gy_row_(a_.gy + at * hidden), hidden, dh);
+    C* dq = dq_of(r, t);
+    C* dp = one_part_ ? dq : place_for(dp_of(r, t), dp_row_.data());
+    gradient_of<C>(
+        s_, {hidden, gates_row_(from_element(a_.gates, at * kept)), kept == 0 ? y_row_(a_.y + at * hidden) : nullptr,
+             cell ? nullptr : before_row_(before_of(r, t)), cell ? cell_row_(a_.cells + at * hidden) : nullptr,
+             cell ? cell_before_row_(state_before(r, t, a_.cells, a_.c0)) : nullptr, dh,
+             cell ? dcells_.data() + r * hidden : nullptr, dp, dq});
+    put(dp, width, dp_of(r, t));
+    if (!one_part_) put(dq + width - hidden, hidden, dnew_of(r, t));
+  }
+
+  /// What the gates of step t give the states before it.
+  void states(int64_t t) const {
+    const int64_t through = weight_.columns_written();
+    weight_.left_multiply(dq_of(0, t), in_rows_ ? s_.width() : s_.length * s_.width(), rows_, through_weight_.data(),
+                          through);
+    for (int64_t r = 0; r < rows_; ++r)  // not where nothing came through: 0 times an infinite weight is NaN
+      if (s_.counts(begin_ + r, t)) add_to(through_weight_.data() + r * through, s_.hidden, dh_.data() + r * s_.hidden);
+  }
+
+  const Steps& s_;
+  const BackwardArrays<T>& a_;
+  const Weight& weight_;
+  const int64_t begin_, rows_, states_, cell_states_;
+  // Whether the states' part of all gates has the gradients of the other part; and whether the former lie in dq_rows_,
+  // those of all rows in one step, instead of dprojected.
+  const bool one_part_, in_rows_;
+  const Scratch<C> through_weight_, dh_, dcells_, dq_rows_, dp_row_;
+  const WideRow<T> gates_row_, y_row_, before_row_, gy_row_, cell_row_, cell_before_row_;
+};
 
 /// The sums of the columns of x (rows, columns), rows `stride` apart: 64 rows are added in Compute<T>, their sums in
 /// double.
@@ -303,18 +259,6 @@ template <class T> void with_packed(const Matrix<const T>& b, const auto& f) {
     f(PackedMatrix<C>(b));
   }
 }
-
-/// `given`, or memory of its own where that is null.
-template <class C> class OrScratch {
- public:
-  OrScratch(C* given, int64_t count)
-      : own_(given == nullptr ? count : 0), data_(given == nullptr ? own_.data() : given) {}
-  C* data() const { return data_; }
-
- private:
-  Scratch<C> own_;
-  C* data_;
-};
 
 }  // namespace
 }  // namespace weft::kernels::cpu
@@ -370,11 +314,10 @@ void op::RecurrentBackward::cpu(const Operand& gy, const Operand& gh, const Oper
       const BackwardArrays<T> arrays{
           gy_in.data(),    gh_in.data(),    gc_in.data(),    h_first.data(), c_first.data(),
           y_in.data(),     gates_in.data(), cells_in.data(), dp_all.data(),  gru ? dnew.data() : nullptr,
-          h_before.data(), dh.data(),       dc.data()};
+          h_before.data(), dh.data(),       dc.data(),       zeros.data()};
       with_packed(Matrix<const T>(row_major(w.data(), s.width(), s.hidden)), [&](const auto& packed) {
-        parallel_for(s.rows, s.grain(), [&](int64_t begin, int64_t end) {
-          backward_rows<T>(s, arrays, packed, zeros.data(), begin, end);
-        });
+        parallel_for(s.rows, s.grain(),
+                     [&](int64_t begin, int64_t end) { BackwardRows(s, arrays, packed, begin, end).run(); });
       });
       // From the gradients of `count` columns of the states' part, rows `stride` apart.
       const auto sum_up = [&](const T* d, int64_t stride, int64_t first, int64_t count) {
