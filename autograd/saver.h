@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "tensor/tensor.h"
 
@@ -30,21 +31,34 @@ class Saver {
   virtual bool was_result(const Tensor&) const { return false; }
 };
 
-/// The Saver of the calling thread; null if tensors are saved unchanged.
-inline Saver*& current_saver() {
-  static thread_local constinit Saver* instance = nullptr;
-  return instance;
-}
-
+/// While alive, its Saver is that of the thread on which it was created, and on which it must also end; null: tensors
+/// are saved unchanged. Scopes may end in any order: what is left is the newest of those that are alive.
 class SaverScope {
  public:
-  explicit SaverScope(Saver* saver) : previous_(std::exchange(current_saver(), saver)) {}
-  ~SaverScope() { current_saver() = previous_; }
+  explicit SaverScope(Saver* saver) : saver_(saver), outer_(std::exchange(innermost(), this)) {}
+  ~SaverScope() {
+    SaverScope** link = &innermost();
+    while (*link != nullptr && *link != this) link = &(*link)->outer_;
+    if (*link != nullptr) *link = outer_;
+  }
   SaverScope(const SaverScope&) = delete;
   SaverScope& operator=(const SaverScope&) = delete;
 
  private:
-  Saver* previous_;
+  friend Saver* current_saver();
+  static SaverScope*& innermost() {
+    static thread_local constinit SaverScope* instance = nullptr;
+    return instance;
+  }
+
+  Saver* saver_;
+  SaverScope* outer_;
 };
+
+/// The Saver of the calling thread; null if tensors are saved unchanged.
+inline Saver* current_saver() {
+  const SaverScope* const scope = SaverScope::innermost();
+  return scope != nullptr ? scope->saver_ : nullptr;
+}
 
 }  // namespace weft::autograd

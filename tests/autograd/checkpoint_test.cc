@@ -1,6 +1,8 @@
 // checkpoint, hooks on what is saved, and the report of what a graph keeps.
 #include "autograd/checkpoint.h"
 
+#include <memory>
+
 #include "tensor/batching/vmap.h"
 #include "tests/autograd/checks.h"
 
@@ -172,6 +174,33 @@ TEST_F(Checkpoint, HooksSeeAllThatIsSaved) {
                                    [](const std::any&) { return ones({2}); });
   EXPECT_NE(error_of([&] { exp(x).sum().backward(); }).find("unpack returned [2] f32 for a saved tensor of [40] f32"),
             std::string::npos);
+}
+
+TEST_F(Checkpoint, ScopesOfHooksMayEndInAnyOrder) {
+  int first = 0, second = 0;
+  const auto counting = [](int& count) {
+    return std::make_unique<autograd::SavedTensorHooks>(
+        [&count](const Tensor& t) -> std::any { return ++count, t; },
+        [](const std::any& kept) { return std::any_cast<Tensor>(kept); });
+  };
+  const Tensor x = parameter(ones({2}));
+  auto outer = counting(first), inner = counting(second);
+  outer.reset();
+  (void)exp(x);
+  EXPECT_EQ(first, 0);
+  EXPECT_EQ(second, 1);
+  inner.reset();
+  exp(x).sum().backward();  // no scope is left
+  EXPECT_EQ(first + second, 1);
+  // One that ends while a function is checkpointed.
+  auto outside = counting(first);
+  const auto f = [&](const Tensor& t) {
+    outside.reset();
+    return exp(t) * 2.0;
+  };
+  autograd::checkpoint(f, x).sum().backward();
+  (void)exp(x);
+  EXPECT_EQ(first, 0);
 }
 
 TEST_F(Checkpoint, AHookLeavesALeafThatIsTheInputAlone) {
