@@ -43,7 +43,13 @@ class HookSaver final : public Saver {
     if (x.device().kind == DeviceKind::vmap) return nullptr;  // what pack returns would lose the history of the batch
     const NoGrad guard;
     const SaverScope unhooked(nullptr);
-    return std::make_shared<PackedByHook>(pack_(dispatch::alias(x)), unpack_);
+    const Storage& memory = internal::storage(x);
+    const uint64_t version = memory.version();
+    std::any kept = pack_(dispatch::alias(x));
+    if (memory.version() != version)
+      throw GradientError(text("SavedTensorHooks: pack wrote to the tensor that it was given, ", weft::describe(x),
+                               ", which others use too; it may write to a clone()"));
+    return std::make_shared<PackedByHook>(std::move(kept), unpack_);
   }
 
  private:

@@ -11,7 +11,8 @@ namespace weft::autograd {
 
 /// While alive, `pack` is called with each tensor, parameters included, that an op recorded on this thread would save
 /// for backward, and its result is saved instead. backward calls `unpack` with this result; it must return a tensor of
-/// the same shape and dtype (GradientError otherwise). Hooks run without recording, and not for ops that they run themselves, nor on the samples of vmap.
+/// the same shape and dtype (GradientError otherwise). pack must not write to its argument, which others use too
+/// (GradientError). Hooks run without recording, and not for ops that they run themselves, nor on the samples of vmap.
 /// Scopes nest: only the innermost one is used. They end on the thread where they began, in any order. The hooks are
 /// kept as long as graphs recorded in the scope exist.
 ///

@@ -203,6 +203,18 @@ TEST_F(Checkpoint, ScopesOfHooksMayEndInAnyOrder) {
   EXPECT_EQ(first, 0);
 }
 
+TEST_F(Checkpoint, AHookThatWritesToWhatItIsGivenIsCaught) {
+  const Tensor x = parameter(ones({2}));
+  const autograd::SavedTensorHooks hooks(
+      [](const Tensor& t) -> std::any {
+        Tensor same = t;
+        return same.mul_(10.0);
+      },
+      [](const std::any& kept) { return std::any_cast<Tensor>(kept); });
+  EXPECT_SAYS(error_of([&] { (void)square(x); }),
+              "SavedTensorHooks: pack wrote to the tensor that it was given, [2] f32, which others use too");
+}
+
 TEST_F(Checkpoint, AHookLeavesALeafThatIsTheInputAlone) {
   const Tensor x = parameter(randn({3, 4}));
   const auto square = [](const Tensor& t) { return t * t; };
