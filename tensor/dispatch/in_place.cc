@@ -28,11 +28,10 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
                                " that requires a gradient; do it under NoGrad"));
   };
   refuse(body.history.get(), false);
+  const bool is_view = base_in_memory(body) != nullptr;
+  if (is_view) refuse(body.base->history.get(), true);  // the base became a leaf after the view was taken
   const bool recorded = self.requires_grad() || others_require_grad;
-  if (recorded && base_in_memory(body) != nullptr) {
-    refuse(body.base->history.get(), true);  // the base became a leaf after the view was taken
-    check_input_version(internal::TensorAccess::make(body.base));
-  }
+  if (recorded && is_view) check_input_version(internal::TensorAccess::make(body.base));
   return recorded;
 }
 

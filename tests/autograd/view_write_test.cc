@@ -220,6 +220,8 @@ TEST_F(ViewWrite, OfALeafIsRefused) {
   p.requires_grad_(true);
   const Tensor q = leaf({1, 2});
   EXPECT_SAYS(testing::error_as<GradientError>([&] { view.copy_(q[0]); }), "a view of a leaf that requires a gradient");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { view.fill_(1.0); }), "a view of a leaf that requires a gradient");
+  EXPECT_EQ(numbers(p), Numbers({0, 0}));
   EXPECT_SAYS(testing::error_as<GradientError>([&] { p[1].copy_(q[0]); }), "a view of a leaf that requires a gradient");
 }
 
