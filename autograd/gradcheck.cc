@@ -5,7 +5,9 @@
 // Known limits: kinks (relu at 0) give differences that are no errors; choose inputs away from them.
 #include "autograd/gradcheck.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "autograd/backward.h"
 #include "autograd/grad_mode.h"
@@ -75,17 +77,18 @@ struct Checker {
     if (++differences <= options.max_reported) report += (report.empty() ? "" : "\n") + line;
   }
 
-  /// The `count` values of a result at inputs beside those that are checked.
-  std::vector<double> values_at(const std::vector<Tensor>& inputs, size_t output, int64_t count) const {
+  /// The values of result y at inputs beside those that are checked.
+  std::vector<double> values_at(const std::vector<Tensor>& inputs, size_t output, const Tensor& y) const {
     const std::vector<Tensor> results = function(inputs);
-    if (output >= results.size() || results[output].numel() != count)
-      throw ShapeError(text("gradcheck: output ", output, " has ", count, " elements, but ",
-                            output < results.size() ? results[output].numel() : 0, " at inputs a step beside"));
-    return results[output].to_vector<double>();
+    const Tensor found = output < results.size() ? results[output] : Tensor();
+    if (!found.defined() || found.shape() != y.shape() || found.dtype() != y.dtype())
+      throw ShapeError(text("gradcheck: output ", output, " is ", weft::describe(y), ", but ", weft::describe(found),
+                            " at inputs a step beside"));
+    return found.to_vector<double>();
   }
 
   /// dy/dx by central differences: row-major (elements of x, elements of y).
-  std::vector<std::vector<double>> numeric(size_t input, size_t output, int64_t count) const {
+  std::vector<std::vector<double>> numeric(size_t input, size_t output, const Tensor& y) const {
     std::vector<Tensor> at = leaves;
     const std::vector<double> start = leaves[input].to_vector<double>();
     std::vector<std::vector<double>> rows;
@@ -94,10 +97,10 @@ struct Checker {
       auto moved = [&](double step) {
         std::vector<double> values = start;
         values[i] += step;
-        at[input] = tensor_like(leaves[input], values);
+        at[input] = parameter(tensor_like(leaves[input], values));
         if (narrowest != f64) values = at[input].to_vector<double>();
         distance += narrowest != f64 ? std::abs(values[i] - start[i]) : std::abs(step);
-        return values_at(at, output, count);  // recording, as it may take gradients itself
+        return values_at(at, output, y);  // recording and at leaves, as it may take gradients itself
       };
       const std::vector<double> up = moved(limits.eps), down = moved(-limits.eps);
       std::vector<double> row(up.size());
@@ -157,7 +160,7 @@ struct Checker {
   void check_output(const Tensor& y, size_t output) {
     if (!is_floating(y.dtype())) return;
     std::vector<std::vector<std::vector<double>>> expected;
-    for (size_t i : checked) expected.push_back(numeric(i, output, y.numel()));
+    for (size_t i : checked) expected.push_back(numeric(i, output, y));
     for (int64_t j = 0; j < y.numel(); ++j) {
       std::vector<Tensor> found(checked.size()), again(checked.size());
       if (y.requires_grad()) found = analytic(y, j), again = analytic(y, j);
@@ -183,16 +186,24 @@ struct Checker {
   }
 };
 
+bool is_checked(const Tensor& input) { return input.defined() && is_floating(input.dtype()); }
+
+/// A leaf in place of each input that is checked.
+std::vector<Tensor> as_leaves(std::vector<Tensor> inputs) {
+  for (Tensor& input : inputs)
+    if (is_checked(input)) input = parameter(input.detach().clone());
+  return inputs;
+}
+
 }  // namespace
 
 GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options) {
   if (!function) throw GradientError("gradcheck: the function is empty");
   EnableGrad guard;
-  Checker checker{function, options, inputs};
+  Checker checker{function, options, as_leaves(inputs)};
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].defined() || !is_floating(inputs[i].dtype())) continue;
-    checker.leaves[i] = parameter(inputs[i].detach().clone());
+    if (!is_checked(inputs[i])) continue;
     checker.checked.push_back(i);
     if (size_of(inputs[i].dtype()) < size_of(checker.narrowest) || inputs[i].dtype() == bf16)
       checker.narrowest = inputs[i].dtype();
@@ -226,24 +237,24 @@ GradcheckResult gradcheck(const CheckedFunction& function, const std::vector<Ten
 GradcheckResult gradgradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options) {
   if (!function) throw GradientError("gradgradcheck: the function is empty");
-  // The function that is checked: the gradients of sum(w y), w being fixed numbers without a pattern.
+  EnableGrad guard;
+  const Tensor result = function(as_leaves(inputs));
+  if (!result.defined() || !result.requires_grad())
+    throw GradientError("gradgradcheck: no gradient reaches the result");
+  // The function that is checked: the gradients of sum(w y), of the inputs and of w, numbers without a pattern.
+  std::vector<Tensor> at = inputs;
+  at.push_back(sin(arange(1, result.numel() + 1).to(result.dtype()) * 1.7).to(result.device()).reshape(result.shape()));
   const CheckedFunctions gradients = [&](const std::vector<Tensor>& in) {
-    EnableGrad guard;
-    std::vector<Tensor> connected = in, wanted;
-    for (size_t i = 0; i < in.size(); ++i) {
-      if (!in[i].defined() || !is_floating(in[i].dtype())) continue;
-      if (!in[i].requires_grad()) connected[i] = parameter(in[i]);
-      wanted.push_back(connected[i]);
-    }
-    const Tensor y = function(connected);
-    if (!y.requires_grad()) throw GradientError("gradgradcheck: no gradient reaches the result");
-    const Tensor w = sin(arange(1, y.numel() + 1).to(y.dtype()) * 1.7).to(y.device()).reshape(y.shape());
-    std::vector<Tensor> found = grad({y}, wanted, {.create_graph = true, .allow_unused = true, .seeds = {w}});
+    const std::vector<Tensor> arguments(in.begin(), in.end() - 1);
+    std::vector<Tensor> wanted;
+    std::copy_if(arguments.begin(), arguments.end(), std::back_inserter(wanted), is_checked);
+    std::vector<Tensor> found =
+        grad({function(arguments)}, wanted, {.create_graph = true, .allow_unused = true, .seeds = {in.back()}});
     for (size_t i = 0; i < found.size(); ++i)
       if (!found[i].defined()) found[i] = zeros_like(wanted[i]);
     return found;
   };
-  return gradcheck_all(gradients, inputs, options);
+  return gradcheck_all(gradients, at, options);
 }
 
 }  // namespace weft

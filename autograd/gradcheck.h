@@ -40,13 +40,14 @@ using CheckedFunctions = std::function<std::vector<Tensor>(const std::vector<Ten
 /// is treated as a leaf. Use f64: the rounding errors of f32 can hide a wrong gradient (the report says so). Also
 /// reports gradients that differ between two backward runs, gradients that depend on the memory layout of the incoming
 /// gradient (strided or expanded), and results that depend on an input that gets no gradient. NaN agrees with NaN.
-/// Error if an option is out of its range.
+/// Error if an option is out of its range. ShapeError if a result has another shape or dtype a step beside.
 GradcheckResult gradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options = {});
 GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options = {});
 /// Checks second-order gradients: runs gradcheck on the gradients of `function`, for a weighted sum of its result, with
-/// fixed weights without a pattern. GradientError if there is no floating input or the function is empty.
+/// weights without a pattern. These weights, the gradient that comes in, are an input too: the last one in the report.
+/// GradientError if there is no floating input or the function is empty.
 GradcheckResult gradgradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options = {});
 

@@ -62,13 +62,24 @@ struct HalfWrong : Function<HalfWrong> {
   static Tensors backward(Context&, const Tensor& g) { return {g * tensor({2.0, 3.0}, f64)}; }
 };
 
-TEST_F(Gradcheck, RefusesResultsWhoseSizeDependsOnValues) {
+TEST_F(Gradcheck, RefusesResultsWhoseShapeOrDtypeDependsOnValues) {
   const CheckedFunction positive = [](const Tensors& in) { return masked_select(in[0], in[0] > 0.0); };
   EXPECT_TRUE(gradcheck(positive, {tensor({-1.0, 1.0, 2.0}, f64)}));
   EXPECT_EQ(testing::error_as<ShapeError>([&] {
               (void)gradcheck(positive, {tensor({1e-7, 1.0, 2.0}, f64)});
             }),
-            "gradcheck: output 0 has 3 elements, but 2 at inputs a step beside");
+            "gradcheck: output 0 is [3] f64, but [2] f64 at inputs a step beside");
+  const auto is_positive = [](const Tensors& in) { return in[0][0].item() > 0; };
+  const CheckedFunction turned = [&](const Tensors& in) { return in[0].unsqueeze(is_positive(in) ? 0 : 1) * 2.0; };
+  EXPECT_SAYS(testing::error_as<ShapeError>([&] {
+                (void)gradcheck(turned, {tensor({1e-7, 1.0}, f64)});
+              }),
+              "output 0 is [1, 2] f64, but [2, 1] f64 at");
+  const CheckedFunction narrowed = [&](const Tensors& in) { return is_positive(in) ? in[0] * 2.0 : in[0].to(f32); };
+  EXPECT_SAYS(testing::error_as<ShapeError>([&] {
+                (void)gradcheck(narrowed, {tensor({1e-7, 1.0}, f64)});
+              }),
+              "output 0 is [2] f64, but [2] f32 at");
 }
 
 TEST_F(Gradcheck, SaysWhereAGradientIsWrong) {
@@ -189,6 +200,27 @@ TEST_F(Gradcheck, TheSecondOrderFindsWhatTheFirstCannot) {
   auto f = [](const Tensors& in) { return WrongSecond::apply(in[0]); };
   EXPECT_TRUE(bool(gradcheck(f, {tensor({1.0, 2.0}, f64)})));
   EXPECT_FALSE(bool(gradgradcheck(f, {tensor({1.0, 2.0}, f64)})));
+}
+
+struct CutFromSeed : Function<CutFromSeed> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    context.save(x);
+    return x * x;
+  }
+  static Tensors backward(Context& context, const Tensor& g) { return {g.detach() * context.saved(0) * 2.0}; }
+};
+
+TEST_F(Gradcheck, TheSecondOrderFindsAGradientThatIsCutFromTheOneThatComesIn) {
+  auto f = [](const Tensors& in) { return CutFromSeed::apply(in[0]); };
+  EXPECT_TRUE(bool(gradcheck(f, {tensor({1.0, 2.0}, f64)})));
+  const std::string report = gradgradcheck(f, {tensor({1.0, 2.0}, f64)}).report();
+  EXPECT_SAYS(report, "d output0[0] / d input1[0]: backward gives 0, differences give 2");
+}
+
+TEST_F(Gradcheck, AFunctionMayTakeGradientsOfItsInputs) {
+  auto f = [](const Tensors& in) { return square(grad(in[0].pow(3.0).sum(), in[0], {.create_graph = true})).sum(); };
+  EXPECT_EQ(gradcheck(f, {tensor({1.0, -2.0}, f64)}).report(), "");
+  EXPECT_EQ(gradgradcheck(f, {tensor({1.0, -2.0}, f64)}).report(), "");
 }
 
 TEST_F(Gradcheck, WorksUnderNoGrad) {
