@@ -128,7 +128,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 /// Checks the results of every op.
 struct AnomalyMode::Watcher final : Observer {
   void end(const ObserverEvent& event) override {
-    if (event.kind != ObserverEvent::Kind::op || event.info->view != nullptr || !autograd::anomaly_mode()) return;
+    if (event.kind != ObserverEvent::Kind::op || event.info->view != nullptr || autograd::anomaly_modes() == 0) return;
     for (const Tensor& out : event.outputs)
       if (is_floating(out.dtype()) && !autograd::all_finite(out))
         throw GradientError(text("`", AnyOp(*event.info, event.op).to_string(),
@@ -137,10 +137,7 @@ struct AnomalyMode::Watcher final : Observer {
   ObserverScope scope{*this};
 };
 
-AnomalyMode::AnomalyMode() : watcher_(new Watcher), previous_(std::exchange(autograd::anomaly_mode(), true)) {}
-AnomalyMode::~AnomalyMode() {
-  watcher_ = nullptr;
-  autograd::anomaly_mode() = previous_;
-}
+AnomalyMode::AnomalyMode() : watcher_(new Watcher) { ++autograd::anomaly_modes(); }
+AnomalyMode::~AnomalyMode() { --autograd::anomaly_modes(); }
 
 }  // namespace weft

@@ -94,16 +94,16 @@ bool is_nested_backward() { return current_run() != nullptr && current_run()->ou
 
 bool collects_into_leaves() { return current_run() != nullptr && current_run()->collects(); }
 
-bool& anomaly_mode() {
-  static thread_local bool mode = false;
-  return mode;
+int& anomaly_modes() {
+  static thread_local int count = 0;
+  return count;
 }
 
 bool all_finite(const Tensor& x) {
   NoGrad guard;
   struct Off {
-    bool before = std::exchange(anomaly_mode(), false);
-    ~Off() { anomaly_mode() = before; }
+    int before = std::exchange(anomaly_modes(), 0);
+    ~Off() { anomaly_modes() = before; }
   } const off;
   const internal::Unobserved unobserved;
   return dispatch::all_samples(isfinite(x)).all().item<bool>();
@@ -200,7 +200,7 @@ void Run::run_node(Node& node, Gradients gradients) {
                              edges.size(), " inputs"));
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!edges[i].node || !results[i].defined() || !is_needed(*edges[i].node)) continue;
-    if (anomaly_mode() && !all_finite(results[i]))
+    if (anomaly_modes() > 0 && !all_finite(results[i]))
       throw GradientError(text("the backward of `", node.describe(), "` made a NaN or Inf in the gradient of input ", i,
                                " of shape ", results[i].shape()));
     check(node, i, edges[i], results[i]);

@@ -28,8 +28,8 @@ namespace weft::autograd {
 
 class OpNode;
 
-/// Whether this thread checks every gradient for NaN and Inf.
-bool& anomaly_mode();
+/// The number of AnomalyMode scopes of this thread; if there is one, every gradient is checked for NaN and Inf.
+int& anomaly_modes();
 bool all_finite(const Tensor& x);
 
 class Run {

@@ -1,5 +1,6 @@
 // Looking at graphs, and anomaly mode.
 #include <limits>
+#include <memory>
 
 #include "tests/autograd/checks.h"
 
@@ -94,6 +95,16 @@ TEST_F(Anomaly, EndsWithItsScopeAndNests) {
   }
   EXPECT_EQ(error_of([&] { sqrt(x); }), "");
   EXPECT_EQ(internal::modes().observer, nullptr) << "off costs nothing";
+}
+
+TEST_F(Anomaly, ScopesMayEndInAnyOrder) {
+  const Tensor x = parameter(zeros({1}, f64));
+  auto first = std::make_unique<AnomalyMode>(), second = std::make_unique<AnomalyMode>();
+  first.reset();
+  EXPECT_NE(error_of([&] { sqrt(x.detach() - 1.0); }), "");
+  EXPECT_NE(error_of([&] { sqrt(x).backward(); }), "");
+  second.reset();
+  EXPECT_EQ(error_of([&] { sqrt(x).backward(); }), "");
 }
 
 TEST_F(Anomaly, IntegersAndViewsAreLeftAlone) {
