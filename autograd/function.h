@@ -24,8 +24,9 @@
 //
 // backward runs under NoGrad unless create_graph is set. A backward that itself calls grad() needs an EnableGrad scope.
 //
-// Known limit: inside vmap, gradients through a Function must be taken inside the vmap too; outside it is a
-// GradientError, because forward ran under NoGrad on all samples at once.
+// Known limits: if forward writes to an argument that has a history, the result is right, but the next use of the
+// argument is a GradientError, because the write was not recorded. Inside vmap, gradients through a Function must be
+// taken inside the vmap too; outside it is a GradientError, because forward ran under NoGrad on all samples at once.
 #pragma once
 
 #include <any>
