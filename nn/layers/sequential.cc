@@ -76,8 +76,9 @@ Tensor Sequential::forward(const Tensor& x, size_t first, size_t last) const {
 }
 
 Tensor ParameterList::push_back(const Tensor& value) {
+  const Tensor held = value;  // it may be an item of this list, which make_room() moves
   detail::make_room(items_);
-  items_.push_back(register_parameter(std::to_string(items_.size()), value));
+  items_.push_back(register_parameter(std::to_string(items_.size()), held));
   return items_.back();
 }
 ParameterList ParameterList::remake() const {
@@ -91,9 +92,11 @@ Tensor ParameterList::operator[](size_t index) const {
 }
 
 Tensor ParameterDict::insert(const std::string& name, const Tensor& value) {
-  items_.make_room(name);
-  std::string own = name;
-  items_.push_back({std::move(own), register_parameter(name, value)});
+  std::string own = name;  // both may be of an item, which make_room() moves
+  const Tensor held = value;
+  items_.make_room(own);
+  Tensor leaf = register_parameter(own, held);
+  items_.push_back({std::move(own), std::move(leaf)});
   return items_[items_.size() - 1].second;
 }
 ParameterDict ParameterDict::remake() const {

@@ -205,9 +205,10 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
  public:
   ModuleDict() = default;
   void insert(const std::string& name, M module) {
-    items_.make_room(name);
-    std::string own = name;
-    items_.push_back({std::move(own), register_module(name, std::move(module))});
+    std::string own = name;  // `name` may be that of an item, which make_room() moves
+    items_.make_room(own);
+    M registered = register_module(own, std::move(module));
+    items_.push_back({std::move(own), std::move(registered)});
   }
 
   ModuleDict remake() const requires Clonable<M> {
