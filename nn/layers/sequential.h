@@ -183,10 +183,8 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
     return out;
   }
   size_t size() const { return present(items_).size(); }
-  M& operator[](size_t index) {
-    if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
-    return *items_[index].module;
-  }
+  M& operator[](size_t index) { return *at(index).module; }
+  const M& operator[](size_t index) const { return *at(index).module; }
   auto begin() { return detail::ItemIterator<M, Item>(present(items_).data()); }
   auto end() { return detail::ItemIterator<M, Item>(items_.data() + items_.size()); }
   auto begin() const { return detail::ItemIterator<const M, Item>(present(items_).data()); }
@@ -197,6 +195,10 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
     Owned<M> module;
     void (*append_remade)(const M& module, ModuleList& out) = nullptr;
   };
+  const Item& at(size_t index) const {
+    if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
+    return items_[index];
+  }
   std::vector<Item> items_;
 };
 
@@ -219,17 +221,19 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
   size_t size() const { return present(items_).size(); }
   bool contains(const std::string& name) const { return items_.contains(name); }
   /// Error if there is no module of this name.
-  M& operator[](const std::string& name) {
-    const size_t at = items_.find(name);
-    if (at == items_.size()) throw Error(text("there is no module `", name, "`"));
-    return items_[at].second;
-  }
+  M& operator[](const std::string& name) { return items_[place(name)].second; }
+  const M& operator[](const std::string& name) const { return items_[place(name)].second; }
   auto begin() { return (void)present(items_), items_.begin(); }
   auto end() { return items_.end(); }
   auto begin() const { return present(items_).begin(); }
   auto end() const { return items_.end(); }
 
  private:
+  size_t place(const std::string& name) const {
+    const size_t at = items_.find(name);
+    if (at == items_.size()) throw Error(text("there is no module `", name, "`"));
+    return at;
+  }
   detail::NamedList<std::pair<std::string, M>> items_;
 };
 

@@ -154,6 +154,13 @@ TEST(Containers, HoldModulesAndParametersByName) {
   EXPECT_TRUE(net.get_parameter("scales.0").is_same(net.scales[0]));
   EXPECT_THROW(net.scales[1], IndexError);
   EXPECT_EQ(net.parameter_count(), 3 + 9 + 2);
+  ModuleList<Linear> layers;
+  layers.push_back(Linear(2, 3));
+  const auto& list = layers;  // as in a forward() that is const
+  const auto& heads = net.heads;
+  EXPECT_EQ(list[0](ones({1, 2})).shape(), heads["right"](ones({1, 2})).shape());
+  EXPECT_THROW((void)list[1], IndexError);
+  EXPECT_THROW((void)heads["middle"], Error);
 }
 
 TEST(Dropouts, DropWholeChannels) {
