@@ -52,6 +52,7 @@ Parametrization::Parametrization(Module& module, const std::string& name, const 
     throw Error(text(module.type_name(), " has no parameter `", name, "` of its own"));
   const Tensor weight = state.parameters[found].tensor;
   initial_ = weight.detach().clone();
+  is_trained_ = weight.requires_grad();
   // Another layer that has it trains it further.
   if (!may_be_registered_more_than(1, weight)) weight.requires_grad_(false);
   state.buffers.push_back({.name = name, .tensor = weight, .saved = false, .computed = true});
@@ -69,6 +70,11 @@ Parametrization::Parametrization(Module& module, const std::string& name, const 
   list_.state().type = "ParametrizationList";
   list_.adopt("0", step_, typeid(Module));
   step_.state().type = kind;
+  parts.train(state.training);
+}
+
+Tensor Parametrization::add_parameter(const std::string& name, const Tensor& value) {
+  return list_.register_parameter(name, value).requires_grad_(is_trained_);
 }
 
 void Parametrization::add_buffers(const std::vector<NamedTensor>& buffers) {

@@ -29,12 +29,14 @@ class Parametrization {
   Parametrization(Module& module, const std::string& name, const char* kind);
   /// A copy of the parameter's values.
   Tensor initial() const { return initial_; }
-  Tensor add_parameter(const std::string& name, const Tensor& value) { return list_.register_parameter(name, value); }
+  /// It is frozen if the original parameter was.
+  Tensor add_parameter(const std::string& name, const Tensor& value);
   /// Registers buffers under `parametrizations.NAME.0`.
   void add_buffers(const std::vector<NamedTensor>& buffers);
 
  private:
   Tensor initial_;
+  bool is_trained_ = true;
   Module list_, step_;
 };
 
@@ -79,8 +81,8 @@ class SpectralVectors {
 }  // namespace detail
 
 /// Base of WeightNorm and SpectralNorm: an M whose calls use computed() in place of the parameter `name`. Gradients
-/// flow to the parameters that it is computed from. Threads that call one module wait for each other. M::forward must
-/// be const.
+/// flow to the parameters that it is computed from, which are frozen if `name` was. Threads that call one module wait
+/// for each other. M::forward must be const.
 template <class Self, Parametrizable M> class Parametrized : public M {
  public:
   using ComputedLayer = M;  // register_module() looks for it

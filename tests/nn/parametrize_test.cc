@@ -69,6 +69,19 @@ TEST(Parametrize, LeavesALayerThatSharedTheWeightTrained) {
   EXPECT_TRUE(equal(rows.weight(), before));
 }
 
+TEST(Parametrize, AFrozenWeightStaysFrozen) {
+  Linear plain(3, 4);
+  plain.get_parameter("weight").requires_grad_(false);
+  plain.eval();
+  const auto layer = weight_norm(std::move(plain));
+  for (const auto& [name, parameter] : layer.named_parameters()) EXPECT_EQ(parameter.requires_grad(), name == "bias");
+  for (const NamedModule& part : layer.modules()) EXPECT_FALSE(part.module.is_training()) << part.name;
+  Linear frozen(3, 4);
+  frozen.requires_grad_(false);
+  const auto spectral = clone(spectral_norm(std::move(frozen)));
+  EXPECT_FALSE(spectral(ones({2, 3})).requires_grad());
+}
+
 TEST(Parametrize, TheWeightIsTheComputedOne) {
   auto normed = weight_norm(Linear(4, 3));
   init::constant(normed.get_parameter("parametrizations.weight.original0"), 2);
