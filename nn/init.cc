@@ -42,6 +42,36 @@ template <class Draw> void draw_or_repeat(Tensor& tensor, Generator& generator, 
     narrow(all, 0, at, part).copy_(narrow(first, 0, 0, part));
   }
 }
+
+/// Mills' ratio of the standard normal distribution, its tail beyond x divided by its density at x, by a continued
+/// fraction. For x >= kTail, where the relative error is below 1e-12. X: a number or a Tensor.
+constexpr double kTail = 5;
+template <class X> X mills_ratio(const X& x) {
+  X below = x;
+  for (int k = 30; k > 0; --k) below = x + static_cast<double>(k) / below;
+  return 1.0 / below;
+}
+
+/// The logarithm of the tail beyond x, up to a constant.
+template <class X> X log_tail(const X& x, const X& ratio) {
+  using std::log;
+  return log(ratio) - x * x * 0.5;
+}
+
+/// The quantiles u of the standard normal distribution restricted to [low, high], where low >= kTail. They are found by
+/// Newton's method for the logarithm of the tail, whose derivative is -1 / ratio.
+Tensor quantiles_of_tail(const Tensor& u, double low, double high) {
+  low = std::min(low, 1e8);  // from there on all of them are `low`, to the last bit
+  const double first = log_tail(low, mills_ratio(low));
+  const double beyond = std::exp(log_tail(high, mills_ratio(high)) - first);  // 0 where high is infinite
+  const Tensor wanted = log1p(u * (beyond - 1));
+  Tensor x = sqrt(wanted * -2.0 + low * low);
+  for (int step = 0; step < 4; ++step) {
+    const Tensor ratio = mills_ratio(x);
+    x = x + (log_tail(x, ratio) - (wanted + first)) * ratio;
+  }
+  return x;
+}
 }  // namespace
 
 double gain(Nonlinearity nonlinearity, double slope) {
@@ -82,11 +112,16 @@ void trunc_normal(Tensor tensor, double mean, double std, double low, double hig
   if (!(low < high)) throw Error(text("low ", low, " must be below high ", high));
   if (!(std > 0)) throw Error(text("the standard deviation ", std, " must be positive"));
   NoGrad guard;
-  // The inverse of the distribution function, between its values at the bounds.
+  // The inverse of the distribution function, between its values at the bounds. In the tails these hardly differ.
   const auto below = [&](double x) { return std::erf((x - mean) / (std * std::numbers::sqrt2)); };
+  const double first = (low - mean) / std, last = (high - mean) / std;
+  const auto deviations = [&](const Tensor& u) {
+    if (first > kTail) return quantiles_of_tail(u, first, last) * std;
+    if (last < -kTail) return quantiles_of_tail(u, -last, -first) * -std;
+    return erfinv(u * (below(high) - below(low)) + below(low)) * (std * std::numbers::sqrt2);
+  };
   const auto fill = [&](Tensor part, Generator& source) {
-    const Tensor u = rand(part.shape(), source, f64, part.device()) * (below(high) - below(low)) + below(low);
-    part.copy_(clip(erfinv(u) * (std * std::numbers::sqrt2) + mean, low, high));
+    part.copy_(clip(deviations(rand(part.shape(), source, f64, part.device())) + mean, low, high));
   };
   // Part by part, so that intermediate results stay in the cache. A block of a stream has two numbers in f64.
   const int64_t count = tensor.numel(), most = int64_t{num_threads()} << 14;

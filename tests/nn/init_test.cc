@@ -89,6 +89,28 @@ TEST_F(Init, TruncatedNormal) {
   EXPECT_THROW(init::trunc_normal(weight, 0, 0), Error);
 }
 
+TEST_F(Init, TruncatedNormalOfATail) {
+  Tensor x = zeros({40000}, f64), mirrored = zeros({40000}, f64);
+  const auto beyond = [](double value) { return std::erfc(value / std::sqrt(2.0)); };
+  for (const double a : {5.5, 8.3, 12.0, 36.0})
+    for (const double width : {0.5 / a, 2.0}) {
+      const double b = a + width, middle = a + width / (1 + width * a);
+      init::trunc_normal(x, 0, 1, a, b);
+      EXPECT_TRUE(x.min().item<double>() >= a && x.max().item<double>() <= b) << a;
+      EXPECT_NEAR((x < middle).to(f64).mean().item<double>(), (beyond(a) - beyond(middle)) / (beyond(a) - beyond(b)),
+                  0.01)
+          << a << ' ' << b;
+    }
+  init::trunc_normal(x, 0, 1, 1e4, INFINITY);  // almost an exponential distribution
+  EXPECT_NEAR((x.mean().item<double>() - 1e4) * 1e4, 1, 0.03);
+  init::trunc_normal(x, 0, 1, 1e200, 2e200);
+  EXPECT_EQ(x.max().item<double>(), 1e200);
+  Generator one(7), same(7);
+  init::trunc_normal(x, 3, 0.5, 6, 7, one);
+  init::trunc_normal(mirrored, 3, 0.5, -1, 0, same);
+  EXPECT_TRUE(allclose(x - 3.0, 3.0 - mirrored, 1e-12, 0));
+}
+
 TEST_F(Init, TruncatedNormalIsTheSameInPartsAndInAnyOrder) {
   Generator a(7), b(7), c(7);
   Tensor whole = zeros({801, 203}), turned = zeros({203, 801}).transpose(0, 1);  // the parts are of 16384 per thread
