@@ -60,7 +60,7 @@ std::vector<Tap> taps_of(const Tensor& grid, int64_t size, const GridSampleOptio
     const Tensor inside = padded(at, size, o), low = whole(inside), part = inside - low;
     return {{low, 1.0 - part}, {low + 1.0, part}};
   }
-  const Tensor low = whole(at), part = at - low;
+  const Tensor low = whole(at), part = where(isfinite(at), at - low, zeros_like(at));  // as the kernel's
   const std::array<Tensor, 4> weights = {cubic_outer(part + 1.0), cubic_inner(part), cubic_inner(1.0 - part),
                                          cubic_outer(2.0 - part)};
   std::vector<Tap> taps;

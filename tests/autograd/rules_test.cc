@@ -58,6 +58,21 @@ TEST_F(Rules, TheSecondGradientOfGridSampleKnowsThatPointsOnOuterPixelsHaveNoSlo
     }
 }
 
+TEST_F(Rules, GridSampleTakesTheBorderInfinitelyFarOutside) {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  for (const int64_t channels : {2, 17}) {  // registers of points, of channels
+    const GridSampleOptions o{.mode = Interpolation::bicubic, .padding = GridPadding::border};
+    const Tensor x = parameter(arange(0, channels * 6, 1, f64).view({1, channels, 2, 3}));
+    const Tensor grid = parameter(tensor({{{{-kFar, 0.0}, {kFar, -kFar}, {1e308, kFar}}}}, f64));
+    const Tensor y = grid_sample(x, grid, o);
+    EXPECT_TRUE(allclose(y[0][1][0], tensor({7.5, 8.0, 11.0}, f64)));
+    const auto first = grad({sum(y)}, {x, grid}, {.create_graph = true});
+    EXPECT_NEAR(sum(first[0]).item<double>(), 3.0 * static_cast<double>(channels), 1e-12);
+    EXPECT_EQ(numbers(first[1][0][0][1]), Numbers(2));
+    EXPECT_FALSE(any(isnan(grad({sum(square(first[0]))}, {grid})[0])).item<bool>());
+  }
+}
+
 TEST_F(Rules, TheSecondGradientOfGridSampleTakesImagesWithoutChannels) {
   const Tensor x = parameter(zeros({1, 0, 3, 3})), grid = parameter(zeros({1, 2, 2, 2}));
   const auto first = grad(sum(grid_sample(x, grid)), {x, grid}, {.create_graph = true});
