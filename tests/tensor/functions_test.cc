@@ -235,6 +235,13 @@ TEST(Functions, NormalizeARowOfZerosInAnyDtype) {
   }
 }
 
+TEST(Functions, CosineSimilarityCastsIntegersToTheOthersDtype) {
+  const Tensor whole = tensor({{3, 4}}), x = tensor({{4.f, 3.f}});
+  EXPECT_EQ(cosine_similarity(whole.to(i8), x).dtype(), f32);
+  EXPECT_NEAR(cosine_similarity(x.to(f64), whole).item<double>(), 0.96, 1e-12);
+  EXPECT_THROW(cosine_similarity(whole, whole), DtypeError);
+}
+
 TEST(Functions, SquareWhatF16HoldsWithoutLosingIt) {
   const Tensor x = full({1, 1, 2, 2}, 300, f16);
   EXPECT_EQ(lp_pool2d(x, 2, {.kernel_size = 2}).item<double>(), 600);
