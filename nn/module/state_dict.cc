@@ -72,6 +72,19 @@ bool is_old_count(const std::string& name, const StateDict& given) {
   return given.contains(name.substr(0, name.size() - kCount.size()) + "running_mean");
 }
 
+/// Error for a tensor that is to take other memory, as changes(name, tensor) says, but belongs to a graph.
+template <class Changes> void check_leaves(Module::State& root, const Changes& changes) {
+  root.walk([&](const std::string& prefix, const Module::State& part) {
+    const auto check = [&](const auto& item) {
+      if (!item.tensor.is_leaf() && changes(prefix + item.name, item.tensor))
+        throw Error(text("`", prefix, item.name, "` is the result of a recorded op, whose memory cannot be replaced; ",
+                         "compute it under NoGrad, or register it detached"));
+    };
+    for (const NamedTensor& parameter : part.parameters) check(parameter);
+    for (const Module::State::Buffer& buffer : part.buffers) check(buffer);
+  });
+}
+
 LoadResult differing_keys(const StateDict& own, const StateDict& given) {
   LoadResult out;
   for (const auto& [name, target] : own)
@@ -159,7 +172,7 @@ LoadResult Module::load_state_dict(const StateDict& all, const LoadOptions& opti
   const StateDict below = options.prefix.empty() ? StateDict() : keys_below(options.prefix, all);
   const StateDict& given = options.prefix.empty() ? all : below;
   const StateDict own = state_dict();
-  const LoadResult result = differing_keys(own, given);
+  LoadResult result = differing_keys(own, given);
   if (const std::vector<std::string> problems = problems_of(own, given, result, options); !problems.empty()) {
     const bool missing = options.strict && !result.missing.empty();
     throw Error(summary_of(problems) + (missing ? advice_on(own, given, options.prefix) : ""), problems);
@@ -169,6 +182,7 @@ LoadResult Module::load_state_dict(const StateDict& all, const LoadOptions& opti
     for (const auto& [name, source] : ready) Tensor(own.at(name)).copy_(source);
     return result;
   }
+  check_leaves(state(), [&](const std::string& name, const Tensor&) { return ready.contains(name); });
   state().walk([&](const std::string& prefix, const State& part) {
     const auto take = [&](const std::string& name, const Tensor& tensor) {
       if (const auto found = ready.find(prefix + name); found != ready.end())
@@ -185,6 +199,9 @@ void Module::to(DType dtype) {
   ErrorFrame frame("to");
   if (!is_floating(dtype)) throw DtypeError(text("a module takes f32, f64, bf16 or f16, not ", dtype));
   NoGrad guard;
+  check_leaves(state(), [&](const std::string&, const Tensor& tensor) {
+    return is_floating(tensor.dtype()) && tensor.dtype() != dtype;
+  });
   for (const Tensor& parameter : parameters()) detail::take_memory(parameter, cast(parameter.detach(), dtype));
   state().each([&](const State& below) {
     for (const State::Buffer& buffer : below.buffers)
@@ -195,6 +212,7 @@ void Module::to(DType dtype) {
 void Module::to(Device device) {
   ErrorFrame frame("to");
   NoGrad guard;
+  check_leaves(state(), [&](const std::string&, const Tensor& tensor) { return tensor.device() != device; });
   for (const Tensor& parameter : parameters()) detail::take_memory(parameter, parameter.detach().to(device));
   state().each([&](const State& below) {
     for (const State::Buffer& buffer : below.buffers)

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "nn/nn.h"
+#include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -156,6 +157,20 @@ TEST(StateDict, AssignsWithoutACopy) {
   norm.load_state_dict(state, {.assign = true});
   EXPECT_FALSE(norm.weight().shares_storage(norm.bias()));
   EXPECT_EQ(norm.running_var().to_vector<float>(), std::vector<float>(2, 5));
+}
+
+TEST(Cast, OfWhatBelongsToAGraphIsAnErrorBeforeAnythingChanges) {
+  struct Model : Module {
+    Linear layer = register_module("layer", Linear(2, 2));
+    Tensor mean = register_buffer("mean", layer.weight() * 2.0);
+  } model;
+  EXPECT_SAYS(error_of([&] { model.to(f64); }), "to(): `mean` is the result of a recorded op");
+  EXPECT_EQ(model.layer.weight().dtype(), f32);
+  model.to(f32);  // changes nothing
+  const Tensor before = model.layer.weight().detach();
+  EXPECT_SAYS(error_of([&] { model.load_state_dict(model.clone_state(), {.assign = true}); }),
+              "load_state_dict(): `mean` is the result of a recorded op");
+  EXPECT_TRUE(model.layer.weight().shares_storage(before));
 }
 
 TEST(Cast, InAHookWhileAGradientWaitsIsAnError) {
