@@ -289,9 +289,11 @@ StateDict Module::parameter_dict() const {
 
 std::vector<NamedTensor> Module::buffers() const {
   std::vector<NamedTensor> out;
+  Bodies seen;
   state().walk([&](const std::string& prefix, const State& below) {
     for (const State::Buffer& buffer : below.buffers)
-      if (!buffer.computed) out.push_back({prefix + buffer.name, buffer.tensor});
+      if (!buffer.computed && seen.insert(&internal::body(buffer.tensor)).second)
+        out.push_back({prefix + buffer.name, buffer.tensor});
   });
   return out;
 }

@@ -119,7 +119,8 @@ class Module {
   std::vector<Tensor> parameters() const;
   /// named_parameters() as a dict: what functional_call(), vmap and value_and_grad take.
   StateDict parameter_dict() const;
-  /// All buffers, whether they are saved or not. (The value of a parametrized weight is none: parametrize.h.)
+  /// All buffers, whether they are saved or not, a shared one once. (The value of a parametrized weight is none:
+  /// parametrize.h.)
   std::vector<NamedTensor> buffers() const;
   /// A parameter or buffer by its dotted name (`conv.weight`). Error if there is none.
   Tensor get_parameter(const std::string& name) const;
@@ -174,7 +175,8 @@ class Module {
 
   // ---- changes ----
   /// Casts parameters, their gradients and floating buffers to `dtype` in place, so that existing optimizers stay
-  /// valid. DtypeError unless `dtype` is floating.
+  /// valid. DtypeError unless `dtype` is floating, Error for a buffer that is the result of a recorded op; then nothing
+  /// has changed.
   void to(DType dtype);
   /// Moves parameters, buffers and gradients to `device` in place, so that existing optimizers stay valid. DeviceError
   /// if there is no such device.

@@ -278,6 +278,14 @@ TEST(Module, AParameterUnderTwoNamesIsOne) {
   EXPECT_FALSE(frozen.requires_grad());
 }
 
+TEST(Module, ABufferUnderTwoNamesIsListedOnce) {
+  Open module;
+  const Tensor mean = module.register_buffer("first", ones({3}));
+  module.register_buffer("second", mean);
+  EXPECT_EQ(module.buffers().size(), 1u);
+  EXPECT_EQ(module.state_dict().size(), 2u);
+}
+
 TEST(Module, ModeIsShared) {
   Net net;
   EXPECT_TRUE(net.dropout.is_training());
