@@ -157,8 +157,18 @@ template <class M, class Item> class ItemIterator {
 ///   flows.push_back(Coupling(4));  // a Flow
 template <std::derived_from<Module> M> class ModuleList : public Module {
  public:
+  /// Whether a Kind called as an M would use the weight from before weight_norm() or spectral_norm().
+  template <class Kind>
+  static constexpr bool kUsesOldWeight =
+      detail::ComputesWeight<Kind> && !std::same_as<Kind, M> && !std::same_as<M, Module>;
+
   ModuleList() = default;
-  template <std::derived_from<M> Kind> void push_back(Kind module) {
+  template <std::derived_from<M> Kind>
+    requires kUsesOldWeight<Kind>
+  void push_back(Kind) = delete;  // hold it as what weight_norm() gives: a ModuleList<WeightNorm<Linear>>
+  template <std::derived_from<M> Kind>
+    requires(!kUsesOldWeight<Kind>)
+  void push_back(Kind module) {
     Item item;
     Owned<Kind> owned(new Kind(std::move(module)));
     if constexpr (Clonable<Kind>)

@@ -198,7 +198,15 @@ struct Holder : Module {
   }
 };
 
+template <class List, class M>
+concept Takes = requires(List& list, M layer) {
+  list.push_back(std::move(layer));
+};
+
 TEST(Parametrize, IsHeldAsWhatItIs) {
+  static_assert(Takes<ModuleList<WeightNorm<Linear>>, WeightNorm<Linear>>);
+  static_assert(Takes<ModuleList<Module>, WeightNorm<Linear>>);
+  static_assert(!Takes<ModuleList<Linear>, WeightNorm<Linear>>, "which would be called as a Linear");
   Holder holder;
   EXPECT_EQ(holder.body(ones({1, 2})).shape(), (Shape{1, 2}));
   EXPECT_EQ(holder.parameters().size(), 8u);
