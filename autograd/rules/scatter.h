@@ -44,20 +44,24 @@ inline std::array<Tensor, 3> product_backward(int64_t axis, const Tensor& g, con
                 gather(zeros, axis, index), gather(zero_sum, axis, index) - own_src)};
 }
 /// Distributes the gradient evenly to all elements that are equal to the result.
-inline std::array<Tensor, 3> extreme_backward(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& index,
-                                              const Tensor& src, const Tensor& y) {
+inline std::array<Tensor, 3> extreme_backward(const op::ScatterReduce& op, const Tensor& g, const Tensor& x,
+                                              const Tensor& index, const Tensor& src, const Tensor& y) {
   const DType dtype = g.dtype(), wide = is_half_precision(dtype) ? f32 : dtype;  // holds the number of ties
-  const Tensor best_x = cast(x == y, wide), best_src = cast(src == gather(y, axis, index), wide);
-  const Tensor count = maximum(scatter_add(best_x, axis, index, best_src).detach(), ones({}, wide, g.device()));
-  const Tensor share = cast(g, wide) / count;
-  return {cast(share * best_x, dtype), Tensor(), cast(gather(share, axis, index) * best_src, dtype)};
+  Tensor best_x = cast(x == y, wide);
+  const Tensor best_src = cast(src == gather(y, op.axis, index), wide);
+  const Tensor first = op.excludes_x ? zeros_like(best_x) : best_x;
+  const Tensor ties = scatter_add(first, op.axis, index, best_src).detach();
+  // The neutral element may be equal to the result, as -infinity is to the largest of several.
+  if (op.excludes_x) best_x = masked_fill(best_x, ties > 0, 0);
+  const Tensor share = cast(g, wide) / maximum(ties, ones({}, wide, g.device()));
+  return {cast(share * best_x, dtype), Tensor(), cast(gather(share, op.axis, index) * best_src, dtype)};
 }
 }  // namespace formulas
 
 WEFT_GRADIENT(ScatterReduce) = joint([](const op::ScatterReduce& op, Grad g, Input<0> x, Input<1> index, Input<2> src,
                                         Output y) {
   return op.reduction == op::ScatterReduction::product ? formulas::product_backward(op.axis, g, x, index, src, y)
-                                                       : formulas::extreme_backward(op.axis, g, x, index, src, y);
+                                                       : formulas::extreme_backward(op, g, x, index, src, y);
 });
 
 }  // namespace weft::autograd

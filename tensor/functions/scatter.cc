@@ -115,7 +115,7 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
     const op::ScatterReduction reduction = reduce == "prod"   ? op::ScatterReduction::product
                                            : reduce == "amax" ? op::ScatterReduction::largest
                                                               : op::ScatterReduction::smallest;
-    return dispatch::apply(op::ScatterReduce{a, reduction}, start, index, values);
+    return dispatch::apply(op::ScatterReduce{a, reduction, !include_self}, start, index, values);
   }
   // In 16 bits, the sum and the count of a mean may overflow.
   if (is_mean && is_half_precision(x.dtype()))

@@ -32,12 +32,16 @@ struct ScatterSum : Scatter {
 };
 
 /// The same, but the elements of src and the old value of x are reduced by product, maximum or minimum. NaN propagates.
+/// With `excludes_x`, x holds the neutral element at the positions of the index, which gets no share of the gradient.
 struct ScatterReduce {
   int64_t axis;
   ScatterReduction reduction;
+  bool excludes_x = false;
   static constexpr std::string_view name = "scatter_reduce";
   static constexpr Policy policy = {.accepts = kNumbers, .numeric = 5};
-  void attributes(auto visit) const { visit("axis", axis), visit("reduction", reduction); }
+  void attributes(auto visit) const {
+    visit("axis", axis), visit("reduction", reduction), visit("excludes_x", excludes_x);
+  }
   bool operator==(const ScatterReduce&) const = default;
   Spec infer(const Operand& x, const Operand& index, const Operand& src) const;
   void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;

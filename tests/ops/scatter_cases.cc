@@ -242,16 +242,16 @@ void add_reductions(Cases& cases) {
 /// Ties and zeros, where no difference quotient says what is right.
 void add_conventions(Cases& cases) {
   const auto gradient = [&](const char* name, const std::vector<double>& at, const std::vector<double>& expected,
-                            const std::string& reduce) {
+                            const std::string& reduce, bool include_self = true) {
     const auto n = static_cast<int64_t>(at.size());
     cases
         .add(
             std::string("gradient of scatter_reduce with ") + name,
             {{given({n}, at), index({n}, std::vector<double>(at.size(), 0.0))}},
-            [reduce](const Inputs& x) -> Outputs {
+            [=](const Inputs& x) -> Outputs {
               const Tensor leaf = parameter(x[0].detach());
               const Tensor start = full({1}, 1.0, x[0].dtype(), x[0].device());
-              return grad({sum(scatter_reduce(start, 0, x[1], leaf, reduce))}, {leaf})[0];
+              return grad({sum(scatter_reduce(start, 0, x[1], leaf, reduce, include_self))}, {leaf})[0];
             },
             [=](const Arrays&) {
               return Array{{n}, expected};
@@ -263,6 +263,8 @@ void add_conventions(Cases& cases) {
   gradient("two zeros", {0, 0, 4}, {0, 0, 0}, "prod");
   gradient("ties", {3, 3, 2}, {0.5, 0.5, 0}, "amax");
   gradient("a tie with self", {1, 3, 2}, {0.5, 0, 0}, "amin");
+  gradient("infinities without self", {-INFINITY, -INFINITY}, {0.5, 0.5}, "amax", false);
+  gradient("one infinity without self", {INFINITY}, {1}, "amin", false);
   cases
       .add("scatter_reduce amax of NaN", {{given({2}, {1, NAN}), index({3}, {0, 1, 0}), given({3}, {NAN, 2, 3})}},
            CALL(scatter_reduce(x[0], 0, x[1], x[2], "amax")),
