@@ -30,13 +30,13 @@ inline Tensor advanced(const Tensor& x, int64_t axis) {
 }
 
 /// dx[k] is the sum of g[i] e^(x[k] - y[i]) over i >= k. With r[k] = g[k] + e^(y[k] - y[k + 1]) r[k + 1] this equals
-/// e^(x - y) r, and no exponent is above 0.
+/// e^(x - y) r, and no exponent is above 0. Between two infinities there is no step.
 inline Tensor logcumsumexp_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64_t axis) {
   const Tensor nothing = y == -std::numeric_limits<double>::infinity(), zero = zeros_like(y);
   if (y.size(axis) == 0) return zero;
-  const Tensor next = cat({slice(y, axis, 1), slice(y, axis, -1)}, axis);
-  const Tensor step = exp(where(nothing, zero, y - next));
-  const Tensor r = adjoint::linear_recurrence(where(nothing, zero, step), g, axis, true);
+  const Tensor level = nan_to_num(y, std::numeric_limits<double>::quiet_NaN());
+  const Tensor next = cat({slice(level, axis, 1), slice(level, axis, -1)}, axis);
+  const Tensor r = adjoint::linear_recurrence(exp(level - next), g, axis, true);
   return where(nothing, zero, exp(where(nothing, zero, x - y)) * r);
 }
 }  // namespace formulas

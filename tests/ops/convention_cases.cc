@@ -127,6 +127,8 @@ void add_zeros(Cases& cases) {
       [](const Tensor& x) { return lp_pool1d(x, 0.5, {.kernel_size = 2}); });
   add(cases, "logcumsumexp of -inf", {3}, {-INFINITY, -INFINITY, 1}, {0, 0, 1},
       [](const Tensor& x) { return logcumsumexp(x, 0); });
+  add(cases, "logcumsumexp of inf", {4}, {-INFINITY, INFINITY, 1, 2}, {0, NAN, 0, 0},
+      [](const Tensor& x) { return logcumsumexp(x, 0); });
   add(cases, "logsumexp of -inf", {2}, {-INFINITY, -INFINITY}, {0, 0}, [](const Tensor& x) { return logsumexp(x); });
   // Differences that keep the matrix symmetric cannot tell: each half takes its share.
   add(cases, "cholesky", {2, 2}, {0, 0, 0, 0}, {0.1875, 0.125, 0.125, 0.75}, [](const Tensor& x) {
