@@ -19,6 +19,8 @@ Tensor diagonal_matrix(const Tensor& x);
 
 /// ShapeError for what is not (..., n, n).
 void check_square(const Tensor& a);
+/// Whether the right side b has a vector per matrix of a: one axis, or a's shape without the last one.
+bool are_vectors(const Tensor& b, const Tensor& a);
 /// What the batches of two tensors of matrices broadcast to.
 Shape common_batch(const Tensor& a, const Tensor& b);
 /// `x` with its batch expanded; its last `inner` axes are no batch.

@@ -43,8 +43,7 @@ Tensor adjoint::lu_solve(const Tensor& a, const Tensor& lu, const Tensor& pivots
 Tensor solve(const Tensor& a, const Tensor& b, bool left) {
   ErrorFrame frame("solve", a, b);
   adjoint::check_square(a);
-  const bool vectors =
-      b.rank() == 1 || (b.rank() + 1 == a.rank() && b.shape() == Shape(a.shape().begin(), a.shape().end() - 1));
+  const bool vectors = adjoint::are_vectors(b, a);
   if (vectors && !left)
     throw ShapeError(text("x a = b takes matrices b (..., k, n), not vectors of shape ", b.shape(),
                           "; solve with a transposed and left = true"));
@@ -142,6 +141,9 @@ Tensor adjoint::diagonal_matrix(const Tensor& x) {
 void adjoint::check_square(const Tensor& a) {
   if (a.rank() < 2 || a.size(-1) != a.size(-2))
     throw ShapeError(text("it takes square matrices (..., n, n), not shape ", a.shape()));
+}
+bool adjoint::are_vectors(const Tensor& b, const Tensor& a) {
+  return b.rank() == 1 || (b.rank() + 1 == a.rank() && b.shape() == Shape(a.shape().begin(), a.shape().end() - 1));
 }
 Shape adjoint::common_batch(const Tensor& a, const Tensor& b) {
   return broadcast_shapes(Shape(a.shape().begin(), a.shape().end() - 2), Shape(b.shape().begin(), b.shape().end() - 2));

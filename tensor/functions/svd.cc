@@ -108,6 +108,25 @@ Tensor solve_wide(const Tensor& a, const Tensor& b) {
 
 bool is_exact(const Tensor& x) { return x.dtype() == f32 || x.dtype() == f64; }
 
+/// lstsq() for right sides that are matrices.
+LstsqResult least_squares(const Tensor& a, const Tensor& b) {
+  const Shape batch(a.shape().begin(), a.shape().end() - 2);
+  const auto none = [&](const Tensor& x) { return zeros({0}, x.dtype(), a.device()); };
+  const bool gradients = dispatch::may_need_gradient(a) || dispatch::may_need_gradient(b);
+  const bool exact = is_exact(a) && is_exact(b) && a.numel() > 0;
+  if (a.size(-2) >= a.size(-1)) {
+    const bool by_factors = gradients || b.size(-1) > a.size(-1);
+    const auto [x, residuals] = by_factors ? solve_by_factors(a, b) : solve_by_triangle(a, b);
+    if (x.defined())
+      return {x, a.size(-2) > a.size(-1) ? residuals : none(x), full(batch, a.size(-1), i64, a.device())};
+    if (exact && !by_factors && adjoint::common_batch(a, b) == batch) return solve_deficient(a, b);
+  } else if (constexpr int64_t kFewRows = 8; exact && a.size(-2) >= kFewRows) {  // for fewer rows, pinv() is faster
+    if (const Tensor x = solve_wide(a, b); x.defined()) return {x, none(x), full(batch, a.size(-2), i64, a.device())};
+  }
+  const Tensor x = adjoint::exact_matmul(pinv(a), b);
+  return {x, none(x), matrix_rank(a)};
+}
+
 }  // namespace
 
 SvdResult svd(const Tensor& a, bool full_matrices) {
@@ -138,23 +157,15 @@ Tensor matrix_rank(const Tensor& a, const PinvOptions& options) {
 
 LstsqResult lstsq(const Tensor& a, const Tensor& b) {
   ErrorFrame frame("lstsq", a, b);
-  if (a.rank() < 2 || b.rank() < 2 || a.size(-2) != b.size(-2))
-    throw ShapeError(text("it takes (..., m, n) and (..., m, k), not shapes ", a.shape(), " and ", b.shape()));
-  const Shape batch(a.shape().begin(), a.shape().end() - 2);
-  const auto none = [&](const Tensor& x) { return zeros({0}, x.dtype(), a.device()); };
-  const bool gradients = dispatch::may_need_gradient(a) || dispatch::may_need_gradient(b);
-  const bool exact = is_exact(a) && is_exact(b) && a.numel() > 0;
-  if (a.size(-2) >= a.size(-1)) {
-    const bool by_factors = gradients || b.size(-1) > a.size(-1);
-    const auto [x, residuals] = by_factors ? solve_by_factors(a, b) : solve_by_triangle(a, b);
-    if (x.defined())
-      return {x, a.size(-2) > a.size(-1) ? residuals : none(x), full(batch, a.size(-1), i64, a.device())};
-    if (exact && !by_factors && adjoint::common_batch(a, b) == batch) return solve_deficient(a, b);
-  } else if (constexpr int64_t kFewRows = 8; exact && a.size(-2) >= kFewRows) {  // for fewer rows, pinv() is faster
-    if (const Tensor x = solve_wide(a, b); x.defined()) return {x, none(x), full(batch, a.size(-2), i64, a.device())};
-  }
-  const Tensor x = adjoint::exact_matmul(pinv(a), b);
-  return {x, none(x), matrix_rank(a)};
+  const bool vectors = adjoint::are_vectors(b, a);
+  const Tensor columns = vectors ? unsqueeze(b, -1) : b;
+  if (a.rank() < 2 || columns.rank() < 2 || a.size(-2) != columns.size(-2))
+    throw ShapeError(
+        text("it takes (..., m, n) and (..., m, k) or (..., m), not shapes ", a.shape(), " and ", b.shape()));
+  LstsqResult out = least_squares(a, columns);
+  if (!vectors) return out;
+  // No residuals, of shape (0), stay as they are.
+  return {squeeze(out.solution, -1), squeeze(out.residuals, -1), out.rank};
 }
 
 }  // namespace weft

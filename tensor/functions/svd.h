@@ -37,10 +37,11 @@ struct LstsqResult {
   Tensor residuals;  // (..., k): squared norms of a x - b; shape (0) unless m > n and every matrix has rank n
   Tensor rank;       // i64
 };
-/// The x of smallest norm that minimizes |a x - b|, for a (..., m, n) of any rank and b (..., m, k). Computed by QR if
-/// every matrix (in vmap: of every sample) has full rank, else from singular values as pinv() is. The gradient is exact
-/// at full rank. At a lower rank it is that of pinv(), for changes of a that keep the rank (x is
-/// discontinuous otherwise). The residuals are differentiable, the rank is not.
+/// The x of smallest norm that minimizes |a x - b|, for a (..., m, n) of any rank and b (..., m, k), or one vector per
+/// matrix (..., m) as in solve(); the results do not have the axis k then. Computed by QR if every matrix (in vmap: of
+/// every sample) has full rank, else from singular values as pinv() is. The gradient is exact at full rank. At a lower
+/// rank it is that of pinv(), for changes of a that keep the rank (x is discontinuous otherwise). The residuals are
+/// differentiable, the rank is not.
 LstsqResult lstsq(const Tensor& a, const Tensor& b);
 
 }  // namespace weft

@@ -154,6 +154,19 @@ void add_svd(Cases& cases) {
       })
       .gives({Result::same, Result::i64})
       .no_layouts();
+  row(cases, "lstsq for a vector", {{normal({4, 2}), normal({4})}}, CALL(lstsq(x[0], x[1]).solution),
+      [](const Arrays& x) {
+        const Array t = transposed(x[0]);
+        return reshaped(product(inverse_of(product(t, x[0])), product(t, reshaped(x[1], {4, 1}))), {2});
+      })
+      .no_layouts()
+      .loose(500);
+  row(cases, "lstsq for a vector per matrix", {{given({2, 2, 1}, {1, 1, 1, 1}), given({2, 2}, {1, 3, 6, 2})}},
+      CALL(Outputs{lstsq(x[0], x[1]).solution, lstsq(x[0], x[1]).residuals}),
+      [](const Arrays&) {
+        return Arrays{Array{{2, 1}, {2, 4}}, Array{{2}, {2, 8}}};
+      })
+      .no_layouts();
   row(cases, "lstsq of low rank", {{given({2, 2}, {1, 2, 2, 4}), given({2, 1}, {5, 10})}},
       CALL(Outputs{lstsq(x[0], x[1]).solution, lstsq(x[0], x[1]).rank}),
       [](const Arrays&) {

@@ -328,7 +328,10 @@ void add_decomposition_errors(Cases& cases) {
       [=] {
         lstsq(m, ones({3, 1}));
       },
-      "lstsq([2, 3] f32, [3, 1] f32): it takes (..., m, n) and (..., m, k), not shapes [2, 3] and [3, 1]");
+      "lstsq([2, 3] f32, [3, 1] f32): it takes (..., m, n) and (..., m, k) or (..., m), not shapes [2, 3] and [3, 1]");
+  cases.error<ShapeError>(
+      "lstsq of a vector", [=] { lstsq(m, v); },
+      "lstsq([2, 3] f32, [3] f32): it takes (..., m, n) and (..., m, k) or (..., m), not shapes [2, 3] and [3]");
 }
 
 void add_norm_errors(Cases& cases) {
