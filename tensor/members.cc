@@ -1,6 +1,7 @@
 // Tensor's members that forward to the free functions, which are the API's definition.
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions_all.h"
+#include "tensor/ops/copy.h"
 
 namespace weft {
 
@@ -312,7 +313,7 @@ Tensor& write(const char* name, Tensor& self, const F& f, const Others&... other
   dispatch::check_category(value.dtype(), self.dtype());
   if (value.shape() != self.shape())
     throw ShapeError(text("the result has shape ", value.shape(), " and cannot be written in place to ", self.shape()));
-  return self.copy_(value);
+  return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::on_device_of(self, value));
 }
 
 }  // namespace

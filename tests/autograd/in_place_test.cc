@@ -209,6 +209,13 @@ TEST_F(InPlace, ASavedInputThatIsWrittenIsCaughtWithItsWriter) {
   EXPECT_SAYS(text, "`fill_` has written");
 }
 
+TEST_F(InPlace, AWriterWithoutAKernelInPlaceIsNamedToo) {
+  Tensor kept = leaf({1, 2, 3, 4}).view({2, 2}) * 1.0;
+  const Tensor product = kept * kept;
+  kept.tril_();
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { product.sum().backward(); }), "`tril_` has written");
+}
+
 TEST_F(InPlace, AnOverwriteBeforeTheUseIsFine) {
   const Tensor p = leaf({1, 2});
   Tensor y = p * 1.0;
