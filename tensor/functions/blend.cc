@@ -24,7 +24,7 @@ Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
   ErrorFrame frame("addcmul", x, a, b);
   const DType dtype = dispatch::promoted(std::array{x, a, b});
   if (is_floating(dtype)) return dispatch::apply(op::Addcmul{{{}, value.to_double()}}, x, a, b);
-  return x + cast(a, dtype) * cast(b, dtype) * value;
+  return x + cast(a, dtype) * value * cast(b, dtype);
 }
 
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
@@ -38,7 +38,7 @@ Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, const Scalar& value) 
   ErrorFrame frame("addcmul_", *this, a, b);
   if (!is_floating(dtype())) {
     const DType common = dispatch::promoted(std::array{*this, a, b});
-    return add_(cast(a, common) * cast(b, common) * value);
+    return add_(cast(a, common) * value * cast(b, common));
   }
   return dispatch::apply_in_place(op::Addcmul{{{}, value.to_double()}}, "addcmul_", *this, a, b);
 }

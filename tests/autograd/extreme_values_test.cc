@@ -62,6 +62,9 @@ TEST(ExtremeValues, SlopesOfPowersAndQuotientsStayInRange) {
   const Tensor x = parameter(tensor({1e25f, 1e-25f})), y = parameter(tensor({1e25f, 1e-25f}));
   const Tensor slope = grad(addcdiv(zeros({2}), x, y).sum(), y);
   EXPECT_TRUE(allclose(slope * y, full({2}, -1), 1e-5));
+  const Tensor p = parameter(full({3}, 0x1p70)), q = full({3}, 0x1p-70), seed = full({3}, 0x1p70);
+  EXPECT_TRUE(equal(grad({addcmul(p, p, p, 0x1p-70)}, {p}, {.seeds = {seed}})[0], seed * 3.0));
+  EXPECT_TRUE(equal(grad({addcdiv(zeros({3}), p, q, 0x1p-70)}, {p}, {.seeds = {seed}})[0], seed));
 }
 
 TEST(ExtremeValues, ABoundOf0IsOutsideWhereDenormalsCountAs0Too) {

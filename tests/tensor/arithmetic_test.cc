@@ -56,6 +56,20 @@ TEST(Arithmetic, ASumWithAMultipleIsRoundedOnceAndKeepsItsDtype) {
   EXPECT_EQ(add(ones({2}, i32), ones({2}, i64), 2).dtype(), i64);
 }
 
+TEST(Arithmetic, ASmallValueKeepsTheProductOfLargeOperandsInRange) {
+  for (const DType dtype : {f32, f64, bf16}) {
+    const double power = dtype == f64 ? 0x1p600 : 0x1p100;  // whose square is infinite
+    const Tensor zero = zeros({37}, dtype), large = full({37}, power, dtype);
+    for (const Tensor& product :
+         {addcmul(zero, large, large, 1 / power), zero.clone().addcmul_(large, large, 1 / power),
+          addcdiv(zero, large, 1.0 / large, 1 / power), zero.clone().addcdiv_(large, 1.0 / large, 1 / power)})
+      EXPECT_EQ(numbers(product), numbers(large)) << name_of(dtype);
+    EXPECT_EQ(numbers(addcmul(zero, large, large, 0)), numbers(zero)) << name_of(dtype);
+  }
+  const Tensor bytes = full({2}, 100, i8);  // a floating value makes f32 of them before they are multiplied
+  EXPECT_EQ(numbers(addcmul(bytes, bytes, bytes, 0.5)), Numbers({5100, 5100}));
+}
+
 TEST(Arithmetic, FunctionsOfSeveralOpsComputeInTheDtypeOfAllTheirInputs) {
   const Tensor x = full({2}, 1.0, f64), half = tensor({1.0, 1.0078125}, bf16);  // whose square is no bf16
   EXPECT_EQ(numbers(addcmul(x, half, half)), Numbers({2, 1 + 1.0078125 * 1.0078125}));

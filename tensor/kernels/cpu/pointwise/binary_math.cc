@@ -129,11 +129,12 @@ void op::LerpBy::cpu(const Operand& a, const Operand& b, const Operand& weight, 
     elementwise<T, T, T, T>(kCheapGrain, blend, out, a, b, weight);
   });
 }
+// From left to right, as the formulas are written: a small value keeps the product of large operands in range.
 void op::Addcmul::cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const {
-  three_operands([](auto to, auto p, auto q, auto factor) { return to + p * q * factor; }, value, x, a, b, out);
+  three_operands([](auto to, auto p, auto q, auto factor) { return to + factor * p * q; }, value, x, a, b, out);
 }
 void op::Addcdiv::cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const {
-  three_operands([](auto to, auto p, auto q, auto factor) { return to + p / q * factor; }, value, x, a, b, out);
+  three_operands([](auto to, auto p, auto q, auto factor) { return to + factor * p / q; }, value, x, a, b, out);
 }
 
 void op::Nextafter::cpu(const Operand& a, const Operand& b, const Operand& out) const {
