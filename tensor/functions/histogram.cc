@@ -42,9 +42,9 @@ void check_range(double low, double high) {
 /// A number as a tensor without axes, which does not widen x.
 Tensor number_like(double value, const Tensor& x) { return full({}, value, f64, x.device()); }
 
-/// The least and the largest of `values`.
+/// The least and the largest of `values`; 0 and 1 if there are none.
 std::pair<Tensor, Tensor> whole_range(const Tensor& values) {
-  if (values.numel() == 0) return {number_like(0, values), number_like(0, values)};
+  if (values.numel() == 0) return {number_like(0, values), number_like(1, values)};  // as NumPy and PyTorch do
   const Tensor low = cast(min(values), f64), high = cast(max(values), f64);
   const Tensor lows = dispatch::all_samples(low), highs = dispatch::all_samples(high);
   if (lows.numel() > 0) check_range(min(lows).item<double>(), max(highs).item<double>());

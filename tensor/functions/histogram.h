@@ -27,7 +27,7 @@ struct HistogramResult {
   Tensor edges;  // (bins + 1)
 };
 /// Counts values in `bins` bins of equal width, or in the bins that the sorted 1-D `edges` delimit. Values outside of
-/// all bins and NaN are not counted. DtypeError unless floating.
+/// all bins and NaN are not counted. Without values the range is 0 to 1. DtypeError unless floating.
 HistogramResult histogram(const Tensor& x, int64_t bins = 100, const HistogramOptions& options = {});
 HistogramResult histogram(const Tensor& x, const Tensor& edges, const HistogramOptions& options = {});
 

@@ -74,11 +74,11 @@ void add_histc(Cases& cases) {
 
 void add_histogram(Cases& cases) {
   const auto all = [](const HistogramResult& r) { return Outputs{r.hist, r.edges}; };
-  // Edges as if all values were 0.
+  // Edges from 0 to 1.
   cases
       .add("histogram of nothing", {{normal({0, 3})}}, CALL(all(histogram(x[0], 2))),
            [](const Arrays&) {
-             return Arrays{Array{{2}, {0, 0}}, Array{{3}, {-0.5, 0, 0.5}}};
+             return Arrays{Array{{2}, {0, 0}}, Array{{3}, {0, 0.5, 1}}};
            })
       .no_gradient();
   cases
