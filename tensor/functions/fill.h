@@ -32,7 +32,8 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step = 1, st
 Tensor arange(const Scalar& end);
 Tensor arange(const Scalar& start, const Scalar& end, DType dtype, Device device = {});
 Tensor arange(const Scalar& end, DType dtype, Device device = {});
-/// `count` evenly spaced values from `start` to `end`, both included. Error if an integer dtype cannot hold them.
+/// `count` evenly spaced values from `start` to `end`, both included, computed in f64 (integers beyond 2^53 are
+/// rounded). Error if an integer dtype cannot hold them.
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype = f32, Device device = {});
 /// `count` values base^e, where e is evenly spaced from `start` to `end`, both included.
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t count, double base = 10, DType dtype = f32);
