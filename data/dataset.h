@@ -62,8 +62,8 @@ template <size_t N> class DatasetOf {
   virtual Example get(int64_t index) const = 0;
 
   /// The call that loaders use: get() with random augmentation. The randomness must come from `key`, which depends only
-  /// on the epoch and the index, not on the thread or on what was loaded before. A class that overrides it must
-  /// override is_random() too.
+  /// on the epoch, the index, and how often the epoch has had that example before (a sampler may draw it several
+  /// times), not on the thread or on what was loaded before. A class that overrides it must override is_random() too.
   virtual Example sample(int64_t index, RandomKey key) const {
     (void)key;
     return get(index);

@@ -59,10 +59,10 @@ IntrusivePtr<const Epoch> LoaderCore::start_epoch(bool random) {
     key = (options_.generator != nullptr ? *options_.generator : default_generator()).next_key(2);
   auto* const epoch = new Epoch;
   auto owner = IntrusivePtr<const Epoch>::adopt(epoch);
-  epoch->key = split_key(key, 1);
+  epoch->key = key;
   epoch->batch_size = options_.batch_size;
   if (options_.batch_sampler.defined()) {
-    epoch->batches = options_.batch_sampler.batches(split_key(key, 0), dataset_size_);
+    epoch->take(options_.batch_sampler.batches(split_key(key, 0), dataset_size_));
   } else if (options_.sampler.defined()) {
     epoch->order = options_.sampler.order({.key = split_key(key, 0),
                                            .dataset_size = dataset_size_,
@@ -73,6 +73,8 @@ IntrusivePtr<const Epoch> LoaderCore::start_epoch(bool random) {
   } else {
     epoch->order = ordered(dataset_size_);
   }
+  const bool may_repeat = options_.sampler.defined() || options_.batch_sampler.defined();
+  if (random && may_repeat) epoch->count_earlier();
   // Only now: where a sampler throws, the position stays, and the next begin() resumes it.
   key_ = key;
   if (!resume_) next_ = 0;
@@ -82,17 +84,49 @@ IntrusivePtr<const Epoch> LoaderCore::start_epoch(bool random) {
   return owner;
 }
 
-std::vector<int64_t> Epoch::indices(int64_t batch) const {
-  if (!batches.empty()) return batches[static_cast<size_t>(batch)];
+void Epoch::take(const BatchSampler::Batches& batches) {
+  begins.push_back(0);
+  for (const std::vector<int64_t>& batch : batches) {
+    order.insert(order.end(), batch.begin(), batch.end());
+    begins.push_back(static_cast<int64_t>(order.size()));
+  }
+}
+
+void Epoch::count_earlier() {
+  std::vector<int64_t> places = ordered(static_cast<int64_t>(order.size()));
+  const auto example = [this](int64_t place) { return order[static_cast<size_t>(place)]; };
+  std::stable_sort(places.begin(), places.end(), [&](int64_t a, int64_t b) { return example(a) < example(b); });
+  std::vector<int64_t> counts(order.size());
+  bool any = false;
+  for (size_t i = 1; i < places.size(); ++i) {
+    if (example(places[i]) != example(places[i - 1])) continue;
+    counts[static_cast<size_t>(places[i])] = counts[static_cast<size_t>(places[i - 1])] + 1;
+    any = true;
+  }
+  if (any) earlier = std::move(counts);
+}
+
+std::pair<int64_t, int64_t> Epoch::places(int64_t batch) const {
+  if (!begins.empty()) return {begins[static_cast<size_t>(batch)], begins[static_cast<size_t>(batch) + 1]};
   const int64_t begin = batch * batch_size;
-  const int64_t end = begin + std::min(batch_size, static_cast<int64_t>(order.size()) - begin);
+  return {begin, begin + std::min(batch_size, static_cast<int64_t>(order.size()) - begin)};
+}
+
+std::vector<int64_t> Epoch::indices(int64_t batch) const {
+  const auto [begin, end] = places(batch);
   return {order.begin() + begin, order.begin() + end};
 }
 
-std::vector<RandomKey> Epoch::keys(std::span<const int64_t> indices, bool are_read) const {
-  if (!are_read) return std::vector<RandomKey>(indices.size());
+std::vector<RandomKey> Epoch::keys(int64_t batch, bool are_read) const {
+  const auto [begin, end] = places(batch);
+  if (!are_read) return std::vector<RandomKey>(static_cast<size_t>(end - begin));
+  const RandomKey first = split_key(key, 1);  // of examples that did not come before; the order has number 0
   std::vector<RandomKey> keys;
-  for (const int64_t index : indices) keys.push_back(split_key(key, static_cast<uint64_t>(index)));
+  for (auto place = static_cast<size_t>(begin); place < static_cast<size_t>(end); ++place) {
+    const int64_t before = earlier.empty() ? 0 : earlier[place];
+    const RandomKey base = before == 0 ? first : split_key(key, 1 + static_cast<uint64_t>(before));
+    keys.push_back(split_key(base, static_cast<uint64_t>(order[place])));
+  }
   return keys;
 }
 

@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
@@ -43,12 +44,19 @@ namespace detail {
 struct Epoch final : SharedObject {
   int64_t number = 0;  // of those that the loader started
   RandomKey key;
-  std::vector<int64_t> order;
+  std::vector<int64_t> order;  // the examples of all batches
   int64_t batch_size = 1;
-  BatchSampler::Batches batches;  // from a batch sampler; otherwise `order` is used
+  std::vector<int64_t> begins;   // of a batch sampler: the place in `order` where each batch begins, and the end
+  std::vector<int64_t> earlier;  // for each place, how often its example came before; empty if none comes twice
   /// The indices of a batch's examples, and their keys; some keys if they are not read.
   std::vector<int64_t> indices(int64_t batch) const;
-  std::vector<RandomKey> keys(std::span<const int64_t> indices, bool are_read) const;
+  std::vector<RandomKey> keys(int64_t batch, bool are_read) const;
+  void take(const BatchSampler::Batches& batches);
+  void count_earlier();
+
+ private:
+  /// The places in `order` of a batch: the first, and the one behind the last.
+  std::pair<int64_t, int64_t> places(int64_t batch) const;
 };
 
 /// The part of a loader that does not depend on the dataset's type.
@@ -159,8 +167,7 @@ template <size_t N> class DataLoader<N>::Iterator {
         epoch_(epoch->number),
         batches_(new detail::Prefetcher(
             [dataset = loader.dataset_, epoch = std::move(epoch)](int64_t number) {
-              const std::vector<int64_t> indices = epoch->indices(number);
-              Batch batch = dataset->collate(indices, epoch->keys(indices, dataset->is_random()));
+              Batch batch = dataset->collate(epoch->indices(number), epoch->keys(number, dataset->is_random()));
               return detail::Batch(std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
             },
             loader.core_.handed_out(), loader.core_.batches(), loader.core_.workers(), loader.core_.ahead())) {

@@ -97,6 +97,46 @@ TEST(Sampler, GoesOnInTheMiddleOfAnEpoch) {
   EXPECT_THROW(shuffled.set_position(position), Error);
 }
 
+/// The example's number, and what it drew from its key.
+struct Drawing : data::DatasetOf<2> {
+  int64_t size() const override { return 3; }
+  Example get(int64_t index) const override { return sample(index, {}); }
+  Example sample(int64_t index, RandomKey key) const override {
+    return {tensor(index), tensor(static_cast<int64_t>(random_bits(key, 0)))};
+  }
+  bool is_random() const override { return true; }
+};
+
+// In an epoch that has an example several times, each is augmented anew; the first as where it comes once.
+TEST(Sampler, ExamplesThatAreDrawnAgainHaveKeysOfTheirOwn) {
+  const Drawing dataset;
+  const Numbers order = {2, 0, 2, 2, 0, 1};
+  const auto draws = [&](const data::LoaderOptions& options, const std::string& position = "") {
+    manual_seed(4);
+    data::DataLoader loader(dataset, options);
+    if (!position.empty()) loader.set_position(position);
+    Numbers out;
+    for (const auto& [index, drawn] : loader)
+      for (const int64_t value : drawn.to_vector<int64_t>()) out.push_back(value);
+    return out;
+  };
+  const data::LoaderOptions by_sampler = {.batch_size = 4, .sampler = data::subset(order)};
+  const Numbers plain = draws({}), repeated = draws(by_sampler);
+  EXPECT_EQ(std::set<int64_t>(repeated.begin(), repeated.end()).size(), order.size());
+  EXPECT_EQ((Numbers{repeated[1], repeated[5], repeated[0]}), plain);
+  const data::BatchSampler batches(
+      [](RandomKey) {
+        return data::BatchSampler::Batches{{2, 0, 2}, {2}, {0, 1}};
+      },
+      3, false);
+  EXPECT_EQ(draws({.batch_sampler = batches, .workers = 2}), repeated);
+
+  manual_seed(4);
+  data::DataLoader loader(dataset, by_sampler);
+  const auto first = loader.begin();
+  EXPECT_EQ(draws(by_sampler, loader.position()), Numbers(repeated.begin() + 4, repeated.end()));
+}
+
 std::vector<Numbers> batches_of(data::DataLoader<1>& loader) {
   std::vector<Numbers> out;
   for (const auto& [x] : loader) out.push_back(x.to_vector<int64_t>());
