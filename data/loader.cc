@@ -84,6 +84,8 @@ IntrusivePtr<const Epoch> LoaderCore::start_epoch(bool random) {
   return owner;
 }
 
+void throw_epoch_ended() { throw Error("DataLoader: the epoch has ended; its iterator has no further batch"); }
+
 void Epoch::take(const BatchSampler::Batches& batches) {
   begins.push_back(0);
   for (const std::vector<int64_t>& batch : batches) {

@@ -59,6 +59,8 @@ struct Epoch final : SharedObject {
   std::pair<int64_t, int64_t> places(int64_t batch) const;
 };
 
+[[noreturn]] void throw_epoch_ended();
+
 /// The part of a loader that does not depend on the dataset's type.
 class LoaderCore {
  public:
@@ -173,9 +175,10 @@ template <size_t N> class DataLoader<N>::Iterator {
             loader.core_.handed_out(), loader.core_.batches(), loader.core_.workers(), loader.core_.ahead())) {
     advance();
   }
-  const Batch& operator*() const& { return batch_; }
-  Batch operator*() && { return std::move(batch_); }  // of *loader.begin(), whose iterator is gone after it
-  const Batch* operator->() const { return &batch_; }
+  /// The batch. Error at the end of the epoch.
+  const Batch& operator*() const& { return *operator->(); }
+  Batch operator*() && { return check(), std::move(batch_); }  // of *loader.begin(), whose iterator is gone after it
+  const Batch* operator->() const { return check(), &batch_; }
   Iterator& operator++() {
     advance();
     return *this;
@@ -184,7 +187,11 @@ template <size_t N> class DataLoader<N>::Iterator {
   bool operator==(std::default_sentinel_t) const { return done_; }
 
  private:
+  void check() const {
+    if (done_) detail::throw_epoch_ended();
+  }
   void advance() {
+    batch_ = {};  // if the next batch fails, this one is not there a second time
     detail::Batch next;
     done_ = !batches_->next(next);
     if (done_) return core_->finish(epoch_);

@@ -254,6 +254,28 @@ TEST(DataLoader, TheFirstBatchOutlivesItsIterator) {
   EXPECT_EQ(second.to_vector<double>(), (std::vector<double>{0, 10}));
 }
 
+// Where a loop goes beyond the end, or on after an exception, it must not see the last batch again.
+TEST(DataLoader, AnIteratorWithoutABatchGivesNone) {
+  for (const int64_t workers : {0, 2}) {
+    data::DataLoader loader(data::TensorDataset(arange(3)), {.batch_size = 2, .workers = workers});
+    auto at = loader.begin();
+    EXPECT_EQ((*++at)[0].to_vector<int64_t>(), std::vector<int64_t>{2});
+    EXPECT_EQ(++at, loader.end());
+    const std::string ended = "DataLoader: the epoch has ended; its iterator has no further batch";
+    EXPECT_EQ(error_of([&] { (void)*at; }), ended);
+    EXPECT_EQ(error_of([&] { (void)at->size(); }), ended);
+    EXPECT_EQ(error_of([&] { (void)*std::move(at); }), ended);
+  }
+  struct OneOnly : data::DatasetOf<1> {
+    int64_t size() const override { return 2; }
+    Example get(int64_t index) const override { return index == 0 ? Example{ones({})} : throw Error("a hole"); }
+  };
+  data::DataLoader loader(OneOnly{});
+  auto at = loader.begin();
+  EXPECT_EQ(error_of([&] { ++at; }), "a hole");
+  EXPECT_FALSE((*at)[0].defined());
+}
+
 TEST(DataLoader, ADatasetThatHasEndedIsAnError) {
   auto dataset = std::make_unique<Numbers>(4);
   data::DataLoader loader(*dataset, {.batch_size = 2});
