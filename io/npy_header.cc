@@ -63,9 +63,10 @@ class DictReader {
     if (error == std::errc::result_out_of_range) fail("a size does not fit into 64 bits");
     if (error != std::errc() || value < 0) fail("a size expected");
     position_ += static_cast<size_t>(end - begin);
+    if (text_.substr(position_, 1) == "L") ++position_;  // a long of Python 2
     return value;
   }
-  /// `()`, `(3,)`, `(2, 3)`
+  /// `()`, `(3,)`, `(2, 3)`; `(2L, 3L)` by Python 2
   Shape tuple() {
     Shape shape;
     bool comma = true;

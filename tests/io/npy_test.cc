@@ -81,10 +81,12 @@ TEST(Npy, KeepsEveryDtypeAndShape) {
 TEST(Npy, DictsThatPythonCouldWrite) {
   for (const char* text : {"{'descr': '<i2', 'fortran_order': False, 'shape': (2,)}",
                            "{\"shape\":(2,),\"fortran_order\":True,\"descr\":\"<i2\"}",
-                           "{'descr':'=i2','fortran_order':False,'shape':(2,),}   \n"}) {
+                           "{'descr':'=i2','fortran_order':False,'shape':(2,),}   \n",
+                           "{'descr': '<i2', 'fortran_order': False, 'shape': (2L,), }"}) {
     const Tensor x = load(file_of(text, std::string("\x01\x00\x02\x00", 4)));
     EXPECT_EQ(x.to_vector<int16_t>(), (std::vector<int16_t>{1, 2})) << text;
   }
+  EXPECT_EQ(load(file_of(dict("<i2", "(1L, 1L)"), "12")).shape(), (Shape{1, 1}));  // as Python 2 writes a long
 }
 
 TEST(Npy, RefusesTypesItDoesNotHave) {
