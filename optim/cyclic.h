@@ -35,6 +35,7 @@ class CyclicLR final : public Schedule {
 
  private:
   void apply() override;
+  bool sets_momentum() const override { return options_.cycle_momentum; }
 
   CyclicOptions options_;
 };

@@ -50,16 +50,27 @@ void JoinedSchedules::restart() {
 
 void JoinedSchedules::rebase(const Rates& rates) { base_ = rates; }
 
+bool JoinedSchedules::sets_momentum() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->sets_momentum(); });
+}
+
 void JoinedSchedules::save(State& out) const {
+  save_parts(out);
+  // No part can tell the present momentum: another one may have left it. That of the outermost combination counts.
+  if (!is_part_ && sets_momentum()) detail::KeptMomenta(optimizer()).save(out);
+}
+
+void JoinedSchedules::save_parts(State& out) const {
   for (size_t i = 0; i < parts_.size(); ++i)
     for (const auto& [key, value] : parts_[i]->state_dict().numbers) out.numbers[part_key(i) + key] = value;
 }
 
 void JoinedSchedules::load(const State& state) {
   State own;
-  JoinedSchedules::save(own);
-  for (const auto& [key, value] : own.numbers) (void)detail::number_of(state.numbers, key);
-  const detail::KeptMomenta momenta(optimizer());  // not those of a part whose turn it is not
+  save_parts(own);
+  for (const auto& [key, value] : own.numbers) (void)number(state, key);
+  detail::KeptMomenta momenta(optimizer());  // not those of a part whose turn it is not
+  if (!is_part_ && sets_momentum()) momenta.take(state);
   for (size_t i = 0; i < parts_.size(); ++i) parts_[i]->load_state_dict(part_of(state, i));
   momenta.put_back();
 }

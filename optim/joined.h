@@ -19,7 +19,7 @@ template <class S, class Options> MakeSchedule schedule_of(Options options) {
 }
 
 /// Base of the two combinations. It holds the parts, which start from the optimizer's learning rates, and saves their
-/// states.
+/// states, and the momentum if one of them sets it.
 class JoinedSchedules : public Schedule {
  public:
   void step() override { advance(std::nullopt); }
@@ -43,6 +43,8 @@ class JoinedSchedules : public Schedule {
  private:
   void advance(std::optional<double> metric) final { check_step(), take_step(metric), claim_step(); }
   void restart() final;
+  bool sets_momentum() const final;
+  void save_parts(State& out) const;
   virtual void take_step(std::optional<double> metric) = 0;
   /// Sets the learning rates of step 0.
   virtual void begin() = 0;

@@ -34,6 +34,7 @@ class OneCycle final : public Schedule {
 
  private:
   void apply() override;
+  bool sets_momentum() const override { return options_.cycle_momentum; }
 
   OneCycleOptions options_;
 };

@@ -8,6 +8,7 @@ namespace weft::optim {
 namespace {
 std::string base_key(size_t group) { return text("group.", group, ".base_lr"); }
 std::string rate_key(size_t group) { return text("group.", group, ".lr"); }
+std::string momentum_key(size_t group, const char* name) { return text("group.", group, ".", name); }
 constexpr const char* kMomenta[] = {"momentum", "beta1"};
 }  // namespace
 
@@ -77,6 +78,16 @@ detail::KeptMomenta::KeptMomenta(Optimizer& optimizer) : optimizer_(optimizer) {
 
 void detail::KeptMomenta::put_back() const {
   for (const auto& [name, group, value] : values_) optimizer_.set(name, value, group);
+}
+
+void detail::KeptMomenta::save(State& out) const {
+  for (const auto& [name, group, value] : values_) out.numbers[momentum_key(group, name)] = value;
+}
+
+void detail::KeptMomenta::take(const State& state) {
+  for (auto& [name, group, value] : values_)
+    if (const auto found = state.numbers.find(momentum_key(group, name)); found != state.numbers.end())
+      value = found->second;
 }
 
 void Schedule::set_momentum(double value) {

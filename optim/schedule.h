@@ -34,6 +34,9 @@ class KeptMomenta {
  public:
   explicit KeptMomenta(Optimizer& optimizer);
   void put_back() const;
+  void save(State& out) const;
+  /// Replaces those that `state` has.
+  void take(const State& state);
 
  private:
   struct Value {
@@ -108,6 +111,8 @@ class Schedule {
   virtual void advance(std::optional<double> /*metric*/) { step(); }
   /// Its step 0 is now.
   virtual void restart() { steps_ = 0, apply(); }
+  /// Whether it sets the momentum, or beta1.
+  virtual bool sets_momentum() const { return false; }
   /// Sets the base learning rates, unless the schedule changes the current ones instead of computing them from a base.
   virtual void rebase(const Rates& rates) {
     if (curve_.rate) base_ = rates;

@@ -228,6 +228,35 @@ TEST(Rates, CarryOn) {
                                  [](ReduceOnPlateau& plateau, int step) { plateau.step(metric(step)); });
 }
 
+// A part that is made after the optimizer's state was loaded sets its first momentum: the schedule's state has the
+// present one, also that which a part has left whose turn is over.
+TEST(JoinedSchedules, ResumeWithTheMomentum) {
+  const MakeSchedule cycle = schedule_of<CyclicLR>(CyclicOptions{.base_lr = 0.1, .max_lr = 1, .up = 2, .down = 3});
+  const MakeSchedule decay = schedule_of<ExponentialLR>(ExponentialOptions{0.9});
+  const auto one_by_one = [&](Optimizer& optimizer) {
+    return std::make_unique<SequentialLR>(optimizer, std::vector{cycle, decay}, std::vector<int64_t>{4});
+  };
+  const auto chained = [&](Optimizer& optimizer) {
+    return std::make_unique<ChainedScheduler>(optimizer, std::vector<MakeSchedule>{decay, one_by_one});
+  };
+  for (const MakeSchedule& make : {MakeSchedule(one_by_one), MakeSchedule(chained)})
+    for (int steps = 0; steps < 7; ++steps) {
+      SGD first({weight()}, {.lr = 0.4, .momentum = 0.5}), second({weight()}, {.lr = 0.4, .momentum = 0.5});
+      const Owned<Schedule> one = make(first);
+      for (int i = 0; i < steps; ++i) one->step();
+      second.load_state_dict(first.state_dict());
+      const Owned<Schedule> other = make(second);
+      State state = one->state_dict();
+      other->load_state_dict(state);
+      EXPECT_EQ(second.get("momentum"), first.get("momentum")) << steps;
+      EXPECT_EQ(second.lr(), first.lr()) << steps;
+      second.set("momentum", 0.25);
+      std::erase_if(state.numbers, [](const auto& entry) { return entry.first.ends_with("momentum"); });
+      other->load_state_dict(state);  // of an older version
+      EXPECT_EQ(second.get("momentum"), 0.25);
+    }
+}
+
 TEST(Rates, AGroupAddedLaterKeepsItsOwn) {
   SGD optimizer({weight()}, {.lr = 0.4});
   ExponentialLR schedule(optimizer, {.gamma = 0.5});
