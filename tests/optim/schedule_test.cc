@@ -179,6 +179,21 @@ TEST(Rates, OfWeightAveraging) {
   check("swa_after", optimizer, swa, step, nullptr);
 }
 
+TEST(Rates, OfWeightAveragingByGroup) {
+  Tensor a = weight(), b = weight();
+  SGD optimizer({{.parameters = {a}, .lr = 0.5}, {.parameters = {b}, .lr = 0.25}});
+  SWALR swa(optimizer, {.swa_lrs = {0.1, 0.05}, .steps = 4, .anneal = Anneal::linear});
+  for (int step = 1; step <= 6; ++step) {
+    optimizer.step(), swa.step();
+    const double part = std::min(step / 4.0, 1.0);
+    EXPECT_NEAR(optimizer.lr(0), 0.5 + (0.1 - 0.5) * part, 1e-12);
+    EXPECT_NEAR(optimizer.lr(1), 0.25 + (0.05 - 0.25) * part, 1e-12);
+  }
+  optimizer.add_group({.parameters = {weight()}});
+  EXPECT_REFUSED(swa.step(), "SWALR: swa_lrs has 2 numbers for 3 groups");
+  EXPECT_EQ(swa.steps(), 6);
+}
+
 void check_plateau(const std::string& name, const PlateauOptions& options, double (*of_step)(int) = metric) {
   SGD optimizer({weight()}, {.lr = 0.4});
   ReduceOnPlateau schedule(optimizer, options);
@@ -362,6 +377,8 @@ TEST(Rates, RefuseBadOptions) {
                  "OneCycle(): three phases need rising up to 0.5, not 0.6");
   EXPECT_REFUSED(SWALR(o, {}), "SWALR(): swa_lr must be positive, not 0 (was it left out?)");
   EXPECT_REFUSED(SWALR(o, {.swa_lr = 0.1, .steps = -1}), "SWALR(): steps must be 0 or more, not -1");
+  EXPECT_REFUSED(SWALR(o, {.swa_lrs = {0.1, 0.1}}), "SWALR(): swa_lrs has 2 numbers for 1 groups");
+  EXPECT_REFUSED(SWALR(o, {.swa_lrs = {-1}}), "SWALR(): swa_lr must be positive, not -1");
   EXPECT_REFUSED(ReduceOnPlateau(o, {.factor = 1}), "ReduceOnPlateau(): factor must be in [0, 1), not 1");
   EXPECT_REFUSED(ReduceOnPlateau(o, {.patience = -1}), "ReduceOnPlateau(): patience must be 0 or more, not -1");
 }
