@@ -45,7 +45,7 @@ class GradScaler {
   /// Divides the gradients unless unscale_() did, then runs optimizer.step() unless a gradient contains Inf or NaN.
   /// Returns whether it made a step. 16-bit gradients are divided in f32 within the step; the stored gradients stay
   /// scaled. Error if step() was called since the last update(); after one that failed, call update() and go on with
-  /// the next batch.
+  /// the next batch. No gradient at all counts as finite, where PyTorch raises an error.
   bool step(Optimizer& optimizer);
   /// Call it once per iteration, after the steps of all optimizers. Reduces the scale if a step was skipped, and
   /// increases it after growth_interval iterations without a skipped step; it stays where f32 would not hold the new
