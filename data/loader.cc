@@ -9,30 +9,36 @@
 
 namespace weft::data::detail {
 
-LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size)
-    : options_(std::move(options)), dataset_size_(dataset_size) {
-  check();
+LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size) : options_(std::move(options)) {
+  resize(dataset_size);
+}
+
+void LoaderCore::resize(int64_t dataset_size) {
+  if (resume_ && dataset_size != dataset_size_)
+    throw Error(text("DataLoader: the epoch to resume is of a dataset of ", dataset_size_, " examples, which has ",
+                     dataset_size, " now"));
+  check(dataset_size);
   const int64_t count =
       options_.sampler.defined() ? options_.sampler.count(dataset_size, options_.drop_last) : dataset_size;
   const bool rest = count % options_.batch_size != 0 && !options_.drop_last;
   batches_ = options_.batch_sampler.defined() ? options_.batch_sampler.count(dataset_size)
                                               : count / options_.batch_size + (rest ? 1 : 0);
+  dataset_size_ = dataset_size;
 }
 
-void LoaderCore::check() const {
+void LoaderCore::check(int64_t dataset_size) const {
   if (options_.batch_size < 1) throw Error(text("DataLoader: batch_size must be 1 or more, not ", options_.batch_size));
   if (options_.prefetch < 0) throw Error(text("DataLoader: prefetch must be 0 or more, not ", options_.prefetch));
   if (options_.workers < 0) throw Error(text("DataLoader: workers must be 0 or more, not ", options_.workers));
-  if (dataset_size_ < 0)
-    throw Error(text("DataLoader: the size of the dataset must be 0 or more, not ", dataset_size_));
+  if (dataset_size < 0) throw Error(text("DataLoader: the size of the dataset must be 0 or more, not ", dataset_size));
   if (options_.shuffle && options_.sampler.defined())
     throw Error("DataLoader: a sampler gives the order itself; leave shuffle out");
   if (options_.batch_sampler.defined() &&
       (options_.batch_size != 1 || options_.shuffle || options_.sampler.defined() || options_.drop_last))
     throw Error(
         "DataLoader: batch_sampler gives the batches itself; leave batch_size, shuffle, sampler and drop_last out");
-  options_.sampler.check_size(dataset_size_);
-  options_.batch_sampler.check_size(dataset_size_);
+  options_.sampler.check_size(dataset_size);
+  options_.batch_sampler.check_size(dataset_size);
   (void)step_size();
 }
 

@@ -67,6 +67,9 @@ class LoaderCore {
   LoaderCore(LoaderOptions options, int64_t dataset_size);
 
   const LoaderOptions& options() const { return options_; }
+  /// Before an epoch starts: the dataset has this many examples now. Error, without changing anything, if the options
+  /// do not fit them, or if the epoch is one that set_position() selected and the dataset had another size.
+  void resize(int64_t dataset_size);
   /// The number of batches per epoch.
   int64_t batches() const { return batches_; }
   /// Starts an epoch, or resumes the one that set_position() selected.
@@ -87,7 +90,7 @@ class LoaderCore {
   void set_position(const std::string& position);
 
  private:
-  void check() const;
+  void check(int64_t dataset_size) const;
   /// The number of examples per batch, summed over all participating processes. Error if that overflows.
   int64_t step_size() const;
   /// The size of a sampler's epoch, which set_position() compares; nullopt without a sampler.
@@ -101,8 +104,8 @@ class LoaderCore {
   }
 
   LoaderOptions options_;
-  int64_t dataset_size_;
-  int64_t batches_;
+  int64_t dataset_size_ = 0;
+  int64_t batches_ = 0;
   int64_t epochs_ = 0;    // number of epochs that were started, and of calls of set_position()
   RandomKey key_;         // of the epoch
   int64_t next_ = 0;      // number of its batches that were returned
@@ -128,11 +131,12 @@ template <size_t N> class DataLoader : public io::Resumable {
   DataLoader(const DataLoader&) = delete;
   DataLoader& operator=(const DataLoader&) = delete;
 
-  /// Batches per epoch.
+  /// Batches per epoch: of the one that began last, or of the dataset that the constructor got.
   int64_t size() const { return core_.batches(); }
-  /// Starts an epoch. Several iterators of a loader may be in use, each with loading threads of its own; position() is
+  /// Starts an epoch, of all examples that the dataset has now. Several iterators of a loader may be in use, each with loading threads of its own; position() is
   /// that of the one that began last.
   Iterator begin() {
+    core_.resize(dataset_->size());
     const bool resumes = core_.resumes();
     try {
       return Iterator(*this, core_.start_epoch(dataset_->is_random()));

@@ -254,6 +254,33 @@ TEST(DataLoader, TheFirstBatchOutlivesItsIterator) {
   EXPECT_EQ(second.to_vector<double>(), (std::vector<double>{0, 10}));
 }
 
+// As a buffer of experience: each epoch visits what there is when it begins.
+TEST(DataLoader, ADatasetMayGrowAndShrinkBetweenEpochs) {
+  struct Buffer : data::DatasetOf<1> {
+    std::vector<int64_t> values;
+    int64_t size() const override { return static_cast<int64_t>(values.size()); }
+    Example get(int64_t index) const override { return {tensor(values.at(static_cast<size_t>(index)))}; }
+  } buffer;
+  data::DataLoader loader(buffer, {.batch_size = 2}), shuffled(buffer, {.shuffle = true, .workers = 2}),
+      sampled(buffer, {.sampler = data::weighted({})});
+  EXPECT_EQ(loader.size(), 0);
+  for (const std::vector<int64_t>& values : {std::vector<int64_t>{4, 5, 6}, {7}, {}}) {
+    buffer.values = values;
+    EXPECT_EQ(flat(epoch(loader)), values);
+    EXPECT_EQ(loader.size(), (buffer.size() + 1) / 2);
+    std::vector<int64_t> all = flat(epoch(shuffled));
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(all, values);
+  }
+  buffer.values = {1, 2};
+  EXPECT_EQ(error_of([&] { sampled.begin(); }), "Sampler: it is for 0 examples, the dataset has 2");
+  const auto at = loader.begin();
+  loader.set_position(loader.position());
+  buffer.values = {1, 2, 3};
+  EXPECT_EQ(error_of([&] { loader.begin(); }),
+            "DataLoader: the epoch to resume is of a dataset of 2 examples, which has 3 now");
+}
+
 // Where a loop goes beyond the end, or on after an exception, it must not see the last batch again.
 TEST(DataLoader, AnIteratorWithoutABatchGivesNone) {
   for (const int64_t workers : {0, 2}) {
