@@ -4,7 +4,8 @@
 //
 // The function takes a Tensor and returns a Tensor, or takes a std::vector<Tensor> and returns a Tensor or a
 // std::vector<Tensor>. The arguments need not require a gradient, grad() of leaves does not change, and transforms
-// nest. Results have history if recording is on and the function reads parameters or the arguments have history.
+// nest. Results have history if recording is on and the function reads parameters or the arguments have history. The
+// function must not write to its arguments (GradientError): it can write to a clone().
 #pragma once
 
 #include <concepts>

@@ -29,6 +29,14 @@ bool leads_elsewhere(const Tensors& from, const std::unordered_set<const Node*>&
   return false;
 }
 
+/// The result of an identity op on x. It is not a view of x's base: after a write to that, the history of a view would
+/// not lead through this op.
+Tensor identity_of(const Tensor& x) {
+  Tensor out = dispatch::apply(op::Expand{x.shape()}, x);
+  internal::body(out).base = nullptr;
+  return out;
+}
+
 }  // namespace
 
 Tensor proxy_leaf(const Tensor& x) { return dispatch::alias(x).requires_grad_(true); }
@@ -36,6 +44,7 @@ Tensor proxy_leaf(const Tensor& x) { return dispatch::alias(x).requires_grad_(tr
 Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& arguments) : recording_(is_recording()) {
   const EnableGrad recording;
   std::unordered_set<const Node*> own;
+  std::vector<const Node*> nodes;
   for (const Tensor& x : arguments) {
     if (!x.defined()) throw Error(text(name, ": an argument is undefined"));
     if (!is_floating(x.dtype())) {
@@ -43,10 +52,14 @@ Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& argumen
       throw DtypeError(text("cannot differentiate with respect to ", x.dtype(), "; it takes f32, f64, bf16 or f16"));
     }
     const bool known = recording_ && x.requires_grad();
-    arguments_.push_back(known ? dispatch::apply(op::Expand{x.shape()}, x) : proxy_leaf(x));
-    if (!known) own.insert(node_of(arguments_.back()));
+    arguments_.push_back(known ? identity_of(x) : proxy_leaf(x));
+    nodes.push_back(node_of(arguments_.back()));
+    if (!known) own.insert(nodes.back());
   }
   outputs_ = f(arguments_);
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (node_of(arguments_[i]) != nodes[i])
+      throw GradientError(text(name, ": the function wrote to argument ", i, "; write to a clone()"));
   for (const Tensor& y : outputs_)
     if (!y.defined()) throw Error(text(name, ": a result of the function is undefined"));
   for (const Tensors* list : {&arguments_, &outputs_})

@@ -1,5 +1,6 @@
 // What transforms of functions, checkpoint and vmap say of what they cannot take.
 #include <functional>
+#include <string>
 
 #include "tensor/batching/vmap.h"
 #include "tests/autograd/checks.h"
@@ -33,6 +34,37 @@ TEST(TransformErrors, RefuseAnEmptyFunction) {
   EXPECT_EQ(error_of([&] { (void)hvp(none, x, x); }), "hvp: the function is empty");
   EXPECT_EQ(error_of([&] { (void)vmap(none); }), "vmap: the function is empty");
   EXPECT_EQ(error_of([&] { (void)autograd::checkpoint(none, x); }), "checkpoint: the function is empty");
+}
+
+// A write would give the argument another history, and the gradient would be that of the value written.
+TEST(TransformErrors, RefuseAWriteToAnArgument) {
+  const auto whole = [](const Tensor& t) {
+    Tensor x = t;
+    x.mul_(2.0);
+    return (x * x).sum();
+  };
+  const auto part = [](const Tensor& t) {
+    t[0].mul_(2.0);
+    return (t * t).sum();
+  };
+  const Tensor p = parameter(ones({2}, f64)), v = ones({2}, f64);
+  for (const auto& f : {std::function<Tensor(const Tensor&)>(whole), std::function<Tensor(const Tensor&)>(part)}) {
+    const std::string why = ": the function wrote to argument 0; write to a clone()";
+    EXPECT_EQ(error_of([&] { (void)vjp(f, p * 1.0); }), "vjp" + why);
+    EXPECT_EQ(error_of([&] { (void)jvp(f, p * 1.0, v); }), "jvp" + why);
+    EXPECT_EQ(error_of([&] { (void)jacobian(f, p * 1.0); }), "jacobian" + why);
+    const auto named = [&](const StateDict& state) { return f(state.at("w")); };
+    EXPECT_EQ(error_of([&] { (void)value_and_grad(named, {{"w", p * 1.0}}); }), "value_and_grad" + why);
+    EXPECT_THROW((void)vjp(f, p), GradientError);
+    EXPECT_THROW((void)vjp(f, ones({2}, f64)), GradientError);
+  }
+  // By another tensor of the same memory.
+  const Tensor h = p * 1.0;
+  const auto beside = [&](const Tensor& t) {
+    h[0].mul_(2.0);
+    return (t * 3.0).sum();
+  };
+  EXPECT_THROW((void)vjp(beside, h), GradientError);
 }
 
 TEST(TransformErrors, LeaveRunningStatisticsAsTheyWere) {
