@@ -51,9 +51,16 @@ std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const T
     const auto row = [&](const Tensors& seed) {
       return call.gradients_of(output, seed[0], call.must_record(differentiable));
     };
+    const auto rows_between = [&](int64_t begin, int64_t end) -> Tensors {
+      const Tensor seeds = unit_seeds(y, begin, end);
+      if (end - begin > 1) return vmap(row)({seeds});
+      Tensors gradients = row({seeds[0]});  // without vmap, as a Function's backward may read values
+      for (Tensor& gradient : gradients) gradient = unsqueeze(gradient, 0);
+      return gradients;
+    };
     std::vector<Tensors> parts(x.size());
     for (int64_t begin = 0; begin < rows; begin += step) {
-      const Tensors part = vmap(row)({unit_seeds(y, begin, std::min(rows, begin + step))});
+      const Tensors part = rows_between(begin, std::min(rows, begin + step));
       for (size_t i = 0; i < x.size(); ++i) parts[i].push_back(part[i]);
     }
     Tensors out;

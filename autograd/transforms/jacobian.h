@@ -11,6 +11,7 @@ namespace weft {
 /// Options of jacobian() and hessian().
 struct JacobianOptions {
   /// The number of rows that one backward computes, by vmap over the rows. More rows need more memory. 0: all rows.
+  /// 1: each row by itself, without vmap, for the backward of a Function that reads values.
   int64_t rows_at_once = 0;
 };
 

@@ -67,6 +67,18 @@ TEST(TransformErrors, RefuseAWriteToAnArgument) {
   EXPECT_THROW((void)vjp(beside, h), GradientError);
 }
 
+/// A backward that reads values.
+struct Reads : autograd::Function<Reads> {
+  static Tensor forward(autograd::Context&, const Tensor& x) { return x * 2.0; }
+  static Tensor backward(autograd::Context&, const Tensor& g) { return g * (g.sum().item() > 0 ? 2.0 : 0.0); }
+};
+
+TEST(TransformErrors, OneRowAtOnceNeedsNoVmap) {
+  const auto f = [](const Tensor& x) { return Reads::apply(x); };
+  EXPECT_THROW((void)jacobian(f, ones({2}, f64)), DeviceError);
+  EXPECT_TRUE(equal(jacobian(f, ones({2}, f64), {.rows_at_once = 1}), eye(2, f64) * 2.0));
+}
+
 TEST(TransformErrors, LeaveRunningStatisticsAsTheyWere) {
   const Tensor mean = ones({3}), var = ones({3}), x = randn({2, 4, 3});
   const auto train = [](const Tensor& rows, const Tensor& m, const Tensor& v) {
