@@ -147,6 +147,13 @@ Tensor Tensor::clone() const { return weft::clone(*this); }
 Tensor Tensor::contiguous() const { return weft::contiguous(*this); }
 Tensor Tensor::to(DType dtype) const { return weft::cast(*this, dtype); }
 Tensor Tensor::to(Device device) const { return weft::to(*this, device); }
+Tensor Tensor::type_as(const Tensor& other) const {
+  const Tensor out = to(other.dtype());
+  const Device here = device(), there = other.device();
+  // A sample cannot leave its vmap, and ops take it together with tensors from outside.
+  if (here.kind == DeviceKind::vmap && (there.kind != DeviceKind::vmap || there.index < here.index)) return out;
+  return out.to(there);
+}
 
 Tensor Tensor::operator-() const& { return weft::neg(*this); }
 Tensor Tensor::operator-() && { return weft::neg(std::move(*this)); }

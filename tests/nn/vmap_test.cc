@@ -118,6 +118,14 @@ TEST(FunctionsUnderVmap, ReadWhatIsTheSameForAll) {
   EXPECT_EQ(doubled.to_vector<float>(), std::vector<float>(6, 2));
 }
 
+TEST(FunctionsUnderVmap, TakeTheDtypeOfATensorFromOutside) {
+  const Tensor x = tensor({1, 2}), y = tensor({0.5, 1.5}, f64);
+  EXPECT_TRUE(equal(vmap([&](const Tensor& e) { return e.type_as(y); })(x), x.to(f64)));
+  EXPECT_TRUE(equal(vmap([&](const Tensor& e) { return y.type_as(e) * e; })(x), tensor({{0, 1}, {0, 2}})));
+  const auto rows = [](const Tensor& e) { return vmap([&](const Tensor& k) { return k.type_as(e) * e; })(arange(2)); };
+  EXPECT_TRUE(equal(vmap(rows)(y), tensor({{0.0, 0.5}, {0.0, 1.5}}, f64)));
+}
+
 TEST(FunctionsUnderVmap, SayWhatShapesCannotDependOn) {
   const Tensor x = tensor({{0, 1, 1}, {1, 0, 2}});
   const std::string why = "the result's shape depends on values, which differ between vmap's samples; ";
