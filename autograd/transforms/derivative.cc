@@ -40,7 +40,7 @@ ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)
     for (auto& [name, tensor] : replaced)
       if (tensor.defined() && is_floating(tensor.dtype())) tensor = x[i++];
     const Tensor value = f(replaced);
-    if (value.numel() != 1) {
+    if (value.defined() && value.numel() != 1) {
       ErrorFrame frame("value_and_grad");
       throw ShapeError(text("the function returned shape ", value.shape(), "; it must return one number"));
     }

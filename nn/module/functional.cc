@@ -130,8 +130,9 @@ StateDict detail::per_sample_grad(const Module& module,
     for (const NamedTensor& parameter : wanted)
       leaves.push_back(parameters[parameter.name] = autograd::proxy_leaf(parameter.tensor));
     const Tensor value = loss(parameters, row);
-    if (value.numel() != 1) {
+    if (!value.defined() || value.numel() != 1) {
       ErrorFrame frame("per_sample_grad");
+      if (!value.defined()) throw Error("the loss of one sample is undefined");
       throw ShapeError(text("the loss of one sample has shape ", value.shape(), "; it must be one number"));
     }
     return autograd::gradients_or_zeros({value}, leaves, {}, false, false);

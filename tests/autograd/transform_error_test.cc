@@ -16,6 +16,10 @@ TEST(TransformErrors, NameThemselvesInErrors) {
   EXPECT_EQ(error_of([&] { (void)vjp(f, Tensor()); }), "vjp: an argument is undefined");
   EXPECT_EQ(error_of([&] { (void)jacobian([](const Tensor&) { return Tensor(); }, x); }),
             "jacobian: a result of the function is undefined");
+  EXPECT_EQ(error_of([&] {
+              (void)value_and_grad([](const StateDict&) { return Tensor(); }, {{"x", x}});
+            }),
+            "value_and_grad: a result of the function is undefined");
   const auto twice = [](const Tensor& t) { return t * 2.0; };
   EXPECT_EQ(error_of([&] {
               (void)jacobian(twice, ones({2, 1, 1, 1, 2}));

@@ -231,6 +231,15 @@ TEST(PerSampleGrad, EqualsALoop) {
   }
 }
 
+TEST(PerSampleGrad, NamesItselfWhereTheLossIsUndefined) {
+  Net net;
+  const auto none = [](const StateDict&, const Tensor&) { return Tensor(); };
+  EXPECT_EQ(error_of([&] {
+              (void)nn::per_sample_grad(net, none, ones({4, 3}, f64));
+            }),
+            "per_sample_grad(): the loss of one sample is undefined");
+}
+
 // Backward in vmap, after the call, must read the weights of the call.
 TEST(FunctionalCall, GivesItsWeightsToGradientsOfSamples) {
   manual_seed(5);
