@@ -82,6 +82,7 @@ class BatchBackend final : public Backend {
       const Tensor copy = dispatch::unshared(cast(source.x, out[0].dtype), source.x);
       return store(number, out[0], {copy, source.batched});
     }
+    if (!in.empty() && in[0].base == out[0].base) value_of(number, out[0]).keep_old_values();
     std::vector<Batch> inputs;
     bool batched = draws_own_numbers(info, op);
     for (const Operand& x : in) {

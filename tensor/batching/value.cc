@@ -61,6 +61,12 @@ void Value::set(uint64_t level, const Batch& batch, const View& view) {
   version_ = internal::storage(batch.x).version();
   flat_ = Tensor();
   history_lost_ = false;
+  given_ = false;
+}
+
+void Value::keep_old_values() {
+  if (!given_ || !internal::modes().recording || !dispatch::needs_gradient(whole_.x)) return;
+  set(level_, {clone(whole_.x), whole_.batched}, view_);
 }
 
 bool Value::loses_history() const {

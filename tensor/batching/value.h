@@ -19,6 +19,10 @@ class Value {
   /// Makes reading while recording an error until the whole memory has been overwritten.
   void set_history_lost() { history_lost_ = true; }
   bool history_lost() const { return history_lost_; }
+  /// Marks the batch tensor as an argument of vmap: its memory gets what the function writes, at the end.
+  void set_given() { given_ = true; }
+  /// Called before an op in place, whose gradient may read the old values: they must not be in an argument's memory.
+  void keep_old_values();
   uint64_t level() const { return level_; }
   /// How many elements of this dtype fill this memory.
   int64_t elements(DType dtype) const { return static_cast<int64_t>(bytes_ / size_of(dtype)); }
@@ -55,6 +59,7 @@ class Value {
   View view_;             // the view of this memory that whole_ represents
   uint64_t version_ = 0;  // the version of whole_'s storage when it was set
   bool history_lost_ = false;
+  bool given_ = false;
   Tensor flat_;
 };
 

@@ -108,6 +108,7 @@ Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arg
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::optional<int64_t> axis = batched.axes[i];
     samples.push_back(axis ? sample_of(level.device(), {movedim(arguments[i], *axis, 0), true}) : arguments[i]);
+    if (axis) static_cast<Value*>(internal::storage(samples.back()).data())->set_given();
   }
   const Tensors results = f(samples);
   Tensors out;

@@ -158,6 +158,25 @@ TEST(WritesInVmap, ToParameters) {
   EXPECT_NE(error_of([&] { (void)vmap(halve)(w); }), "");
 }
 
+TEST(WritesInVmap, KeepTheOldValuesOfAnArgumentForItsGradient) {
+  Generator g(6);
+  const Tensor values = rand({2, 3}, g, f64), w = rand({2, 3}, g, f64);
+  const auto written = [](const Tensor& p, const Tensor& q) {
+    Tensor x = p;
+    x[0].sin_();
+    x.mul_(q);
+    return x.exp_();
+  };
+  const auto gradients = [&](bool by_vmap) {
+    const Tensor p = parameter(values), q = parameter(w), h = p * 1.0;
+    const Tensor y = by_vmap ? vmap(written)(h, q) : stack({written(h[0], q[0]), written(h[1], q[1])});
+    EXPECT_TRUE(allclose(y, h, 1e-12));
+    return grad({(y * y).sum() + (h * h * h).sum()}, {p, q});
+  };
+  const auto found = gradients(true), wanted = gradients(false);
+  for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(allclose(found[i], wanted[i], 1e-12)) << i;
+}
+
 TEST(WritesInVmap, AnEnsembleUpdatesItsAverages) {
   manual_seed(5);
   nn::BatchNorm1d norm(3);
