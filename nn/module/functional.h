@@ -77,7 +77,8 @@ auto functional_call(M& module, const StateDict& state, const Inputs&... inputs)
 /// The states of models of one kind with a new first axis over the models, for an ensemble that runs at once:
 ///   vmap([&](const StateDict& s, const Tensor& x) { return nn::functional_call(net, s, x); }, {0, std::nullopt})(
 ///       nn::stack_states({a.state_dict(), b.state_dict()}), x);
-/// Error for no states or other names, ShapeError for other shapes.
+/// Where weights are tied, take parameter_dict(), which has each of them once: functional_call() refuses two tensors
+/// for one parameter. Error for no states or other names, ShapeError for other shapes.
 StateDict stack_states(const std::vector<StateDict>& states);
 
 namespace detail {
