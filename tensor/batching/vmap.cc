@@ -1,8 +1,11 @@
 #include "tensor/batching/vmap.h"
 
+#include <algorithm>
+
 #include "tensor/batching/level.h"
 #include "tensor/batching/value.h"
 #include "tensor/dispatch/in_place.h"
+#include "tensor/functions/cat.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/view.h"
 
@@ -98,11 +101,9 @@ void write_back(Write& write) {
   write.place.copy_(write.values);
 }
 
-}  // namespace
-
-Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arguments, const BatchAxes& in_dims,
-             const BatchAxes& out_dims) {
-  const Batched batched = batch_of(arguments, in_dims);
+/// f for all samples at once.
+Tensors run(const std::function<Tensors(const Tensors&)>& f, const Tensors& arguments, const Batched& batched,
+            const BatchAxes& out_dims) {
   const LevelScope level(*batched.size, batched.below);
   Tensors samples;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -126,6 +127,35 @@ Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arg
     for (size_t i = 0; i < out.size(); ++i)
       if (results[i].device() == level.device() && out[i].shares_storage(write.place)) out[i] = clone(out[i]);
   for (Write& write : writes) write_back(write);
+  return out;
+}
+
+}  // namespace
+
+Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arguments, const BatchAxes& in_dims,
+             const BatchAxes& out_dims, const VmapOptions& options) {
+  const int64_t step = options.samples_at_once;
+  if (step < 0) throw Error(text("vmap: samples_at_once must be 0 (all) or more, not ", step));
+  const Batched batched = batch_of(arguments, in_dims);
+  if (step == 0 || *batched.size <= step) return run(f, arguments, batched, out_dims);
+  std::vector<Tensors> parts;  // of each result
+  for (int64_t begin = 0; begin < *batched.size; begin += step) {
+    Batched part = batched;
+    part.size = std::min(step, *batched.size - begin);
+    Tensors own = arguments;
+    for (size_t i = 0; i < own.size(); ++i)
+      if (const auto axis = batched.axes[i]) own[i] = narrow(own[i], *axis, begin, *part.size);
+    const Tensors results = run(f, own, part, out_dims);
+    if (begin == 0) parts.resize(results.size());
+    if (parts.size() != results.size())
+      throw Error(text("vmap: the function gave ", parts.size(), " results, and then ", results.size()));
+    for (size_t i = 0; i < results.size(); ++i) parts[i].push_back(results[i]);
+  }
+  Tensors out;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::optional<int64_t> axis = out_dims.of(i, parts.size(), "results");
+    out.push_back(axis ? cat(parts[i], *axis) : parts[i][0]);
+  }
   return out;
 }
 

@@ -53,10 +53,17 @@ class BatchAxes {
   bool each_ = false;
 };
 
+/// Options of vmap().
+struct VmapOptions {
+  /// The number of samples that are computed at once; more need more memory. 0: all. The function is called for each
+  /// such part of the batch, and what it draws for all samples, as by rand(shape), it draws for each part.
+  int64_t samples_at_once = 0;
+};
+
 namespace batching {
 using Tensors = std::vector<Tensor>;
 Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arguments, const BatchAxes& in_dims,
-             const BatchAxes& out_dims);
+             const BatchAxes& out_dims, const VmapOptions& options);
 template <class F>
 concept TakesList = std::invocable < const F&,
         const std::vector<Tensor>
@@ -66,8 +73,11 @@ concept TakesList = std::invocable < const F&,
 /// The function that vmap returns: it takes the arguments of F, each with a batch axis.
 template <class F> class Vmapped {
  public:
-  Vmapped(F f, BatchAxes in_dims, BatchAxes out_dims)
-      : f_(detail::not_empty("vmap", std::move(f))), in_dims_(std::move(in_dims)), out_dims_(std::move(out_dims)) {}
+  Vmapped(F f, BatchAxes in_dims, BatchAxes out_dims, const VmapOptions& options)
+      : f_(detail::not_empty("vmap", std::move(f))),
+        in_dims_(std::move(in_dims)),
+        out_dims_(std::move(out_dims)),
+        options_(options) {}
 
   /// ShapeError if batch sizes differ or an argument with a batch axis is 0-d, IndexError if an argument does not have
   /// its batch axis.
@@ -112,13 +122,14 @@ template <class F> class Vmapped {
         return {call(x)};
       } else if constexpr (kNamed) {
         std::vector<Tensor> out;
+        names.clear();
         for (const auto& [name, tensor] : call(x)) names.push_back(name), out.push_back(tensor);
         return out;
       } else {
         return call(x);
       }
     };
-    std::vector<Tensor> results = batching::vmap(many, arguments, in_dims, out_dims_);
+    std::vector<Tensor> results = batching::vmap(many, arguments, in_dims, out_dims_, options_);
     if constexpr (kOne) {
       return Tensor(results[0]);
     } else if constexpr (kNamed) {
@@ -133,14 +144,16 @@ template <class F> class Vmapped {
   F f_;
   BatchAxes in_dims_;
   BatchAxes out_dims_;
+  VmapOptions options_;
 };
 
 /// f for a batch: splits each argument into samples along its axis of `in_dims` (nullopt: the argument is passed as it
 /// is to every sample), applies f to all samples at once, and stacks the results along their axes of `out_dims`. f
 /// takes Tensors, one std::vector<Tensor>, or a StateDict and Tensors, and returns a Tensor, a std::vector<Tensor> or a
 /// StateDict. A result that is the same for all samples is repeated.
-template <class F> Vmapped<std::decay_t<F>> vmap(F&& f, BatchAxes in_dims = 0, BatchAxes out_dims = 0) {
-  return {std::forward<F>(f), std::move(in_dims), std::move(out_dims)};
+template <class F>
+Vmapped<std::decay_t<F>> vmap(F&& f, BatchAxes in_dims = 0, BatchAxes out_dims = 0, const VmapOptions& options = {}) {
+  return {std::forward<F>(f), std::move(in_dims), std::move(out_dims), options};
 }
 
 }  // namespace weft

@@ -118,6 +118,35 @@ TEST(FunctionsUnderVmap, ReadWhatIsTheSameForAll) {
   EXPECT_EQ(doubled.to_vector<float>(), std::vector<float>(6, 2));
 }
 
+TEST(FunctionsUnderVmap, RunForSomeSamplesAtOnce) {
+  Generator g(8);
+  const Tensor x = randn({4, 7, 3}, g, f64), w = randn({3}, g, f64);
+  int64_t calls = 0;
+  const auto f = [&](const Tensor& rows, const Tensor& weight) {
+    ++calls;
+    return std::vector<Tensor>{sin(rows) * weight, rows.sum(), weight * 2.0};
+  };
+  const auto whole = vmap(f, {1, std::nullopt}, {-1, 0, std::nullopt})(x, w);
+  for (const int64_t step : {1, 3, 6, 7, 100}) {
+    calls = 0;
+    const Tensor p = parameter(x);
+    const auto parts = vmap(f, {1, std::nullopt}, {-1, 0, std::nullopt}, {.samples_at_once = step})(p, w);
+    EXPECT_EQ(calls, (7 + step - 1) / step);
+    for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(equal(parts[i].detach(), whole[i])) << step;
+    EXPECT_TRUE(allclose(grad(parts[0].sum(), p), cos(x) * w, 1e-12));
+  }
+  const auto named = [](const StateDict& s) {
+    Tensor a = s.at("a");
+    a.mul_(2.0);
+    return StateDict{{"b", a + 1.0}};
+  };
+  const Tensor written = ones({5, 2});
+  EXPECT_TRUE(equal(vmap(named, 0, 0, {.samples_at_once = 2})(StateDict{{"a", written}}).at("b"), full({5, 2}, 3.0)));
+  EXPECT_TRUE(equal(written, full({5, 2}, 2.0)));
+  EXPECT_EQ(error_of([&] { (void)vmap(f, 0, 0, {.samples_at_once = -1})(x, x); }),
+            "vmap: samples_at_once must be 0 (all) or more, not -1");
+}
+
 TEST(FunctionsUnderVmap, TakeTheDtypeOfATensorFromOutside) {
   const Tensor x = tensor({1, 2}), y = tensor({0.5, 1.5}, f64);
   EXPECT_TRUE(equal(vmap([&](const Tensor& e) { return e.type_as(y); })(x), x.to(f64)));
