@@ -23,15 +23,15 @@ Tensor normalize(const Tensor& x, const NormalizeOptions& options) {
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double eps) {
   ErrorFrame frame("cosine_similarity", a, b);
   const Shape shape = broadcast_shapes(a.shape(), b.shape());
-  const DType dtype = promote(a.dtype(), b.dtype());
   const int64_t place = normalize_axis_or_scalar(axis, shape.rank()), from_end = place - shape.rank();
-  const auto direction = [&](const Tensor& part) {
+  const DType dtype = promote(a.dtype(), b.dtype());
+  const auto direction = [&](const Tensor& given) {
+    const Tensor part = cast(given, dtype);  // a direction rounded to the smaller dtype would lose the other's digits
     // x is expanded only if it broadcasts along the axis, where its norm counts the repeated elements; along other axes
     // broadcasting after the division costs less.
     const bool whole =
         part.rank() >= -from_end && (part.rank() == 0 || part.size(from_end) == shape[static_cast<size_t>(place)]);
-    const Tensor given = is_floating(part.dtype()) ? part : cast(part, dtype);
-    const Tensor x = whole ? given : expand(given, shape), own = norm(x, 2, from_end, keepdim);
+    const Tensor x = whole ? part : expand(part, shape), own = norm(x, 2, from_end, keepdim);
     // As in PyTorch, the lower bound eps of the norm does not change the gradient.
     return x / (own + (at_least(own, eps) - own).detach());
   };

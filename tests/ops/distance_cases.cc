@@ -49,18 +49,25 @@ void add_pairs_of_rows(Cases& cases) {
       {normal({3, 4}), normal({3, 4})}, {normal({3, 4}), normal({1, 4})},    {normal({0, 4}), normal({0, 4})},
       {normal({5}), normal({5})},       {normal({2, 1, 3}), normal({4, 3})}, {normal({2, 1}), normal({2, 3})},
       {normal({}), normal({3})}};
-  cases
-      .add("cosine_similarity", samples, CALL(cosine_similarity(x[0], x[1], -1)),
-           [=](const Arrays& x) {
-             return reduced(x, [](const auto& a, const auto& b) {
-               double ab = 0, aa = 0, bb = 0;
-               for (size_t i = 0; i < a.size(); ++i) ab += a[i] * b[i], aa += a[i] * a[i], bb += b[i] * b[i];
-               return ab / std::sqrt(aa * bb);
-             });
-           })
+  const Reference cosine = [=](const Arrays& x) {
+    return reduced(x, [](const auto& a, const auto& b) {
+      double ab = 0, aa = 0, bb = 0;
+      for (size_t i = 0; i < a.size(); ++i) ab += a[i] * b[i], aa += a[i] * a[i], bb += b[i] * b[i];
+      return ab / std::sqrt(aa * bb);
+    });
+  };
+  cases.add("cosine_similarity", samples, CALL(cosine_similarity(x[0], x[1], -1)), cosine)
       .compares(kFloating)
       .loose(20)
       .large_parts();
+  // The dtypes promote before norms are taken.
+  for (const DType other : {bf16, i8})
+    cases
+        .add(text("cosine_similarity of ", other, " beside"), {{given({2, 3}, {1, 2, 2, 3, 0, 4}), normal({2, 3})}},
+             CALL(cosine_similarity(x[0].to(other), x[1])), cosine)
+        .compares(DTypes{f32, f64})
+        .loose(20)
+        .no_gradient();
   cases
       .add("pairwise_distance", samples, CALL(pairwise_distance(x[0], x[1], 3, 1e-3)),
            [=](const Arrays& x) {
