@@ -21,9 +21,7 @@ Size2 windows_of(const Size2& image, const FoldOptions& o) {
     check_window(o.kernel_size[i], o.stride[i], o.dilation[i]);
     if (o.padding[i] < 0) throw Error(text("padding ", o.padding[i], " must be 0 or more"));
     counts[i] = conv_output_size(image[i], o.kernel_size[i], o.stride[i], o.padding[i], o.dilation[i]);
-    if (counts[i] < 1)
-      throw ShapeError(
-          text("the window of ", o.kernel_size[i], " is larger than its axis of ", image[i], " with the padding"));
+    if (counts[i] < 1) throw_window_too_large(o.kernel_size[i], o.dilation[i], image[i], o.padding[i]);
   }
   return {counts[0], counts[1]};
 }

@@ -61,7 +61,7 @@ Shape output_shape(const Shape& x, const Shape& weight, const ConvOptions& o) {
   for (int64_t i = 3 - o.axes; i < 3; ++i) {
     const auto at = static_cast<size_t>(i + o.axes - 1);
     out[at] = conv_output_size(x[at], weight[at], o.stride[i], o.padding[i], o.dilation[i]);
-    if (out[at] < 1) throw ShapeError(text("the kernel of weight ", weight, " is larger than the padded input ", x));
+    if (out[at] < 1) throw_window_too_large(weight[at], o.dilation[i], x[at], o.padding[i]);
   }
   return out;
 }

@@ -23,8 +23,7 @@ Shape pooled_shape(const Shape& x, const Pool2dOptions& o) {
     if (padding < 0 || padding > kernel / 2)
       throw Error(text("padding ", padding, " must lie between 0 and half the kernel size ", kernel));
     out[2 + i] = pool_output_size(x[2 + i], kernel, stride, padding, dilation, o.ceil_mode);
-    if (out[2 + i] < 1)
-      throw ShapeError(text("the window of ", kernel, " is larger than its axis of ", x[2 + i], " with the padding"));
+    if (out[2 + i] < 1) throw_window_too_large(kernel, dilation, x[2 + i], padding);
   }
   (void)checked_multiply(o.kernel_size.height, o.kernel_size.width);  // means divide by it
   return out;

@@ -26,6 +26,14 @@ inline void check_window(int64_t kernel, int64_t stride, int64_t dilation = 1) {
   if (dilation < 1) throw Error(text("dilation ", dilation, " must be 1 or more"));
 }
 
+/// The error of a window that is larger than its padded axis.
+[[noreturn]] inline void throw_window_too_large(int64_t kernel, int64_t dilation, int64_t size, int64_t padding) {
+  const int64_t span = dilation * (kernel - 1) + 1;
+  throw ShapeError(
+      text("the window of ", kernel, dilation > 1 ? text(", dilated by ", dilation, " to ", span, ",") : "",
+           " is larger than its axis of ", size, padding > 0 ? text(" with its padding of ", padding) : ""));
+}
+
 /// The size of an output axis: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1; 0 if the window does
 /// not fit. ShapeError on overflow.
 inline int64_t conv_output_size(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation) {

@@ -38,8 +38,14 @@ void add_errors(Cases& cases) {
       [] {
         conv2d(ones({1, 1, 2, 2}), ones({1, 1, 3, 3}));
       },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 3, 3] f32): the kernel of weight [1, 1, 3, 3] is larger than the padded input "
-      "[1, 1, 2, 2]");
+      "conv2d([1, 1, 2, 2] f32, [1, 1, 3, 3] f32): the window of 3 is larger than its axis of 2");
+  cases.error<ShapeError>(
+      "conv2d dilated size",
+      [] {
+        conv2d(ones({1, 2, 2}), ones({1, 1, 3, 2}), {.padding = 1, .dilation = 2});
+      },
+      "conv2d([1, 2, 2] f32, [1, 1, 3, 2] f32): the window of 3, dilated by 2 to 5, is larger than its axis of 2 with "
+      "its padding of 1");
   cases.error<ShapeError>(
       "conv2d empty kernel",
       [] {
@@ -119,7 +125,7 @@ void add_more_errors(Cases& cases) {
       [] {
         conv1d(ones({1, 1, 2}), ones({1, 1, 3}));
       },
-      "conv1d([1, 1, 2] f32, [1, 1, 3] f32): the kernel of weight [1, 1, 3] is larger than the padded input [1, 1, 2]");
+      "conv1d([1, 1, 2] f32, [1, 1, 3] f32): the window of 3 is larger than its axis of 2");
   cases.error<Error>(
       "conv1d stride",
       [] {

@@ -281,7 +281,13 @@ void add_errors(Cases& cases) {
       [] {
         im2col(ones({1, 3, 3}), {.kernel_size = {2, 4}});
       },
-      "im2col([1, 3, 3] f32): the window of 4 is larger than its axis of 3 with the padding");
+      "im2col([1, 3, 3] f32): the window of 4 is larger than its axis of 3");
+  cases.error<ShapeError>(
+      "im2col dilated window",
+      [] {
+        im2col(ones({1, 3, 3}), {.kernel_size = 2, .dilation = {2, 3}});
+      },
+      "im2col([1, 3, 3] f32): the window of 2, dilated by 3 to 4, is larger than its axis of 3");
   cases.error<ShapeError>(
       "fold rows",
       [] {

@@ -42,7 +42,7 @@ void add_errors(Cases& cases) {
         [f = f] {
           f(ones({1, 1, 2, 4}), {.kernel_size = 3});
         },
-        name + "([1, 1, 2, 4] f32): the window of 3 is larger than its axis of 2 with the padding");
+        name + "([1, 1, 2, 4] f32): the window of 3 is larger than its axis of 2");
     cases.error<DtypeError>(
         name + " of integers",
         [f = f] {
@@ -109,7 +109,13 @@ void add_errors_of_axes(Cases& cases) {
       [] {
         max_pool1d(ones({1, 4}), {.kernel_size = 5});
       },
-      "max_pool1d([1, 4] f32): the window of 5 is larger than its axis of 4 with the padding");
+      "max_pool1d([1, 4] f32): the window of 5 is larger than its axis of 4");
+  cases.error<ShapeError>(
+      "max_pool1d dilated window",
+      [] {
+        max_pool1d(ones({1, 4}), {.kernel_size = 3, .padding = 1, .dilation = 3});
+      },
+      "max_pool1d([1, 4] f32): the window of 3, dilated by 3 to 7, is larger than its axis of 4 with its padding of 1");
   cases.error<ShapeError>(
       "max_pool2d_with_indices rank", [] { (void)max_pool2d_with_indices(ones({4}), {.kernel_size = 2}); },
       "max_pool2d_with_indices([4] f32): x must be (N, C, H, W) or (C, H, W), not [4]");
