@@ -90,6 +90,31 @@ Tensor convolved(const Tensor& x, const Tensor& weight, const Tensor& bias, cons
   return conv(x, weight, bias, {o.stride, o.padding, o.output_padding, o.groups, o.dilation, o.algorithm});
 }
 
+/// `o` with the output_padding that gives the convolution of x these spatial sizes.
+template <class Sizes>
+ConvTransposeLayerOptions<Sizes> sized(ConvTransposeLayerOptions<Sizes> o, const Tensor& x, const Shape& size) {
+  constexpr int64_t kAxes = Sizes::kAxes;
+  if (x.rank() != kAxes + 1 && x.rank() != kAxes + 2) return o;  // the convolution says what is wrong
+  if (size.rank() != kAxes && size.rank() != x.rank())
+    throw ShapeError(text("the size must have ", kAxes, " axes, or those of x, not be ", size));
+  std::array<int64_t, 3> more = {};
+  for (int64_t i = 0; i < kAxes; ++i) {
+    const int64_t wanted = size[static_cast<size_t>(size.rank() - kAxes + i)];
+    const int64_t window = checked_add(checked_multiply(o.dilation[i], o.kernel_size[i] - 1), 1);
+    const int64_t spread = checked_add(checked_multiply(x.size(i - kAxes) - 1, o.stride[i]), window);
+    const int64_t least = checked_add(spread, -checked_multiply(2, o.padding[i])),
+                  end = checked_add(least, o.stride[i]);
+    if (wanted < least || wanted >= end)
+      throw ShapeError(
+          text("an axis of ", x.size(i - kAxes), " gives sizes from ", least, " to ", end - 1, ", not ", wanted));
+    more[static_cast<size_t>(i)] = wanted - least;
+  }
+  if constexpr (kAxes == 1) o.output_padding = more[0];
+  if constexpr (kAxes == 2) o.output_padding = {more[0], more[1]};
+  if constexpr (kAxes == 3) o.output_padding = {more[0], more[1], more[2]};
+  return o;
+}
+
 /// The first two sizes of the weight.
 template <class Sizes> std::pair<int64_t, int64_t> channels_of(const ConvLayerOptions<Sizes>& o) {
   return {o.out_channels, o.in_channels / o.groups};
@@ -144,6 +169,19 @@ WEFT_CONV_FORWARD(ConvTranspose1d, conv_transpose1d)
 WEFT_CONV_FORWARD(ConvTranspose2d, conv_transpose2d)
 WEFT_CONV_FORWARD(ConvTranspose3d, conv_transpose3d)
 #undef WEFT_CONV_FORWARD
+
+#define WEFT_CONV_WITH_SIZE(Name, function)                                                                 \
+  Tensor Name::forward(const Tensor& x, const Shape& size) const {                                          \
+    ErrorFrame frame(#Name, x);                                                                             \
+    return convolved(x, weight(), bias(), sized(options_, x, size),                                         \
+                     [](const Tensor& in, const Tensor& w, const Tensor& b, const weft::Name##Options& o) { \
+                       return function(in, w, b, o);                                                        \
+                     });                                                                                    \
+  }
+WEFT_CONV_WITH_SIZE(ConvTranspose1d, conv_transpose1d)
+WEFT_CONV_WITH_SIZE(ConvTranspose2d, conv_transpose2d)
+WEFT_CONV_WITH_SIZE(ConvTranspose3d, conv_transpose3d)
+#undef WEFT_CONV_WITH_SIZE
 
 bool runs_unseen(const Tensor& x) {
   return !internal::modes().recording && internal::modes().autocast == f32 && !is_observed() &&

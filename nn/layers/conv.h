@@ -89,12 +89,21 @@ WEFT_CONV_LAYER(Conv1d, Size1);
 WEFT_CONV_LAYER(Conv2d, Size2, Tensor forward_scaled(const Tensor& x, ConvScaling scaling) const;);
 /// x (N, in, D, H, W) -> (N, out, D', H', W').
 WEFT_CONV_LAYER(Conv3d, Size3);
+
+/// The calls `up(x, {7, 7})` and `up(x, other.shape())` of a transposed convolution: the output_padding is the one that
+/// gives a result of these spatial sizes, instead of the one in the options. ShapeError if there is none: sizes can be
+/// up to stride - 1 above those without output_padding. Of a shape with as many axes as x only the spatial ones count.
+#define WEFT_CALL_WITH_SIZE(Name)                           \
+  Tensor forward(const Tensor& x, const Shape& size) const; \
+  using Layer<Name>::operator();                            \
+  Tensor operator()(const Tensor& x, const Shape& size) const { return Layer<Name>::operator()(x, size); }
 /// x (N, in, L) -> (N, out, L'), the transpose of a convolution.
-WEFT_CONV_LAYER(ConvTranspose1d, Size1);
+WEFT_CONV_LAYER(ConvTranspose1d, Size1, WEFT_CALL_WITH_SIZE(ConvTranspose1d));
 /// x (N, in, H, W) -> (N, out, H', W').
-WEFT_CONV_LAYER(ConvTranspose2d, Size2);
+WEFT_CONV_LAYER(ConvTranspose2d, Size2, WEFT_CALL_WITH_SIZE(ConvTranspose2d));
 /// x (N, in, D, H, W) -> (N, out, D', H', W').
-WEFT_CONV_LAYER(ConvTranspose3d, Size3);
+WEFT_CONV_LAYER(ConvTranspose3d, Size3, WEFT_CALL_WITH_SIZE(ConvTranspose3d));
+#undef WEFT_CALL_WITH_SIZE
 #undef WEFT_CONV_LAYER
 
 /// Whether a layer may compute x with fused ops instead of its own: x has no history, there is no Autocast, observer or

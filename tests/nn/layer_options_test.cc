@@ -71,6 +71,36 @@ TEST(Bilinear, TakesOneBatch) {
             "Bilinear([2, 1, 4] f32, [2, 3, 5] f32): the inputs differ in their batch axes: [2, 1, 4] and [2, 3, 5]");
 }
 
+TEST(ConvTranspose, GivesTheSizeThatIsAskedFor) {
+  const ConvTranspose2d up(2, 4, 3, {.stride = {3, 2}, .padding = {0, 1}, .output_padding = {2, 0}, .groups = 2});
+  const Tensor x = randn({2, 2, 4, 5});
+  for (int64_t height = 12; height < 15; ++height)
+    for (int64_t width = 9; width < 11; ++width) {
+      const weft::ConvTranspose2dOptions options{
+          .stride = {3, 2}, .padding = {0, 1}, .output_padding = {height - 12, width - 9}, .groups = 2};
+      const Tensor y = conv_transpose2d(x, up.weight(), up.bias(), options);
+      EXPECT_TRUE(equal(up(x, {height, width}), y));
+      EXPECT_TRUE(equal(up(x, zeros({7, 7, height, width}).shape()), y));
+      EXPECT_TRUE(equal(up(x[0], {height, width}), y[0]));
+    }
+  EXPECT_EQ(ConvTranspose1d(1, 1, 2, {.stride = 2, .dilation = 3})(ones({1, 5}), {13}).shape(), (Shape{1, 13}));
+  EXPECT_EQ(ConvTranspose3d(1, 1, 2, {.stride = 2})(ones({1, 3, 4, 5}), {7, 8, 11}).shape(), (Shape{1, 7, 8, 11}));
+  EXPECT_EQ(error_of<ShapeError>([&] {
+              (void)up(x, {12, 11});
+            }),
+            "ConvTranspose2d([2, 2, 4, 5] f32): an axis of 5 gives sizes from 9 to 10, not 11");
+  EXPECT_EQ(error_of<ShapeError>([&] {
+              (void)up(x, {11, 9});
+            }),
+            "ConvTranspose2d([2, 2, 4, 5] f32): an axis of 4 gives sizes from 12 to 14, not 11");
+  EXPECT_EQ(error_of<ShapeError>([&] { (void)up(x, {12}); }),
+            "ConvTranspose2d([2, 2, 4, 5] f32): the size must have 2 axes, or those of x, not be [12]");
+  EXPECT_EQ(error_of<ShapeError>([&] {
+              (void)up(x[0][0], {12, 9});
+            }),
+            "ConvTranspose2d([4, 5] f32): x must be (N, C, H, W) or (C, H, W), not [4, 5]");
+}
+
 TEST(LayerOptions, AreRefusedWhereTheyDoNotFit) {
   EXPECT_EQ(error_of([] { ConvTranspose2d(2, 3, 3, {.output_padding = 2}); }),
             "ConvTranspose2d(): output_padding 2 must be smaller than stride 1 or dilation 1");
