@@ -9,21 +9,16 @@
 
 namespace weft::data::detail {
 
-LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size) : options_(std::move(options)) {
-  resize(dataset_size);
-}
+LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size)
+    : options_(std::move(options)), dataset_size_(dataset_size), batches_(batches_of(dataset_size)) {}
 
-void LoaderCore::resize(int64_t dataset_size) {
-  if (resume_ && dataset_size != dataset_size_)
-    throw Error(text("DataLoader: the epoch to resume is of a dataset of ", dataset_size_, " examples, which has ",
-                     dataset_size, " now"));
+int64_t LoaderCore::batches_of(int64_t dataset_size) const {
   check(dataset_size);
+  if (options_.batch_sampler.defined()) return options_.batch_sampler.count(dataset_size);
   const int64_t count =
       options_.sampler.defined() ? options_.sampler.count(dataset_size, options_.drop_last) : dataset_size;
   const bool rest = count % options_.batch_size != 0 && !options_.drop_last;
-  batches_ = options_.batch_sampler.defined() ? options_.batch_sampler.count(dataset_size)
-                                              : count / options_.batch_size + (rest ? 1 : 0);
-  dataset_size_ = dataset_size;
+  return count / options_.batch_size + (rest ? 1 : 0);
 }
 
 void LoaderCore::check(int64_t dataset_size) const {
@@ -52,13 +47,17 @@ int64_t LoaderCore::ahead() const {
   return 2 * std::min(options_.workers, std::numeric_limits<int64_t>::max() / 2);
 }
 
-std::optional<int64_t> LoaderCore::visited() const {
-  if (options_.batch_sampler.defined()) return options_.batch_sampler.visited(dataset_size_);
-  if (options_.sampler.defined()) return options_.sampler.visited(dataset_size_, options_.drop_last);
+std::optional<int64_t> LoaderCore::visited(int64_t dataset_size) const {
+  if (options_.batch_sampler.defined()) return options_.batch_sampler.visited(dataset_size);
+  if (options_.sampler.defined()) return options_.sampler.visited(dataset_size, options_.drop_last);
   return std::nullopt;
 }
 
-IntrusivePtr<const Epoch> LoaderCore::start_epoch(bool random) {
+IntrusivePtr<const Epoch> LoaderCore::start_epoch(int64_t dataset_size, bool random) {
+  if (resume_ && dataset_size != dataset_size_)
+    throw Error(text("DataLoader: the epoch to resume is of a dataset of ", dataset_size_, " examples, which has ",
+                     dataset_size, " now"));
+  const int64_t batches = batches_of(dataset_size);
   RandomKey key = resume_ ? key_ : RandomKey{};
   const bool random_order = options_.shuffle || options_.sampler.is_random() || options_.batch_sampler.is_random();
   if (!resume_ && (random_order || random))
@@ -68,20 +67,21 @@ IntrusivePtr<const Epoch> LoaderCore::start_epoch(bool random) {
   epoch->key = key;
   epoch->batch_size = options_.batch_size;
   if (options_.batch_sampler.defined()) {
-    epoch->take(options_.batch_sampler.batches(split_key(key, 0), dataset_size_));
+    epoch->take(options_.batch_sampler.batches(split_key(key, 0), dataset_size));
   } else if (options_.sampler.defined()) {
     epoch->order = options_.sampler.order({.key = split_key(key, 0),
-                                           .dataset_size = dataset_size_,
+                                           .dataset_size = dataset_size,
                                            .batch_size = options_.batch_size,
                                            .drop_last = options_.drop_last});
   } else if (options_.shuffle) {
-    epoch->order = shuffled_order(split_key(key, 0), dataset_size_);
+    epoch->order = shuffled_order(split_key(key, 0), dataset_size);
   } else {
-    epoch->order = ordered(dataset_size_);
+    epoch->order = ordered(dataset_size);
   }
   const bool may_repeat = options_.sampler.defined() || options_.batch_sampler.defined();
   if (random && may_repeat) epoch->count_earlier();
   // Only now: where a sampler throws, the position stays, and the next begin() resumes it.
+  dataset_size_ = dataset_size, batches_ = batches;
   key_ = key;
   if (!resume_) next_ = 0;
   resume_ = false;
@@ -140,11 +140,13 @@ std::vector<RandomKey> Epoch::keys(int64_t batch, bool are_read) const {
 
 // `loader 1 SIZE BATCH_SIZE ORDER DROP_LAST RUNNING SEED OFFSET NEXT`, and of a sampler ` VISITED`. Where processes
 // share the examples, the batches of all of them together count: such a position fits another number of processes.
-std::string LoaderCore::position() const {
-  const std::optional<int64_t> examples = visited();
-  return text("loader 1 ", dataset_size_, " ", step_size(), " ", order_kind(), " ", int{drops_last()}, " ",
-              int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_,
-              examples ? text(" ", *examples) : "");
+// Between epochs SIZE is that of the dataset as it is now, which may have changed since the last epoch.
+std::string LoaderCore::position(int64_t dataset_size) const {
+  const bool is_within = running_ || resume_;
+  const int64_t size = is_within ? dataset_size_ : dataset_size;
+  const std::optional<int64_t> examples = visited(size);
+  return text("loader 1 ", size, " ", step_size(), " ", order_kind(), " ", int{drops_last()}, " ", int{is_within}, " ",
+              key_.seed, " ", key_.offset, " ", next_, examples ? text(" ", *examples) : "");
 }
 
 namespace {
@@ -166,14 +168,15 @@ std::vector<uint64_t> numbers_of(const std::string& position) {
 
 }  // namespace
 
-void LoaderCore::set_position(const std::string& position) {
+void LoaderCore::set_position(const std::string& position, int64_t dataset_size) {
   constexpr size_t kNumbers = 8;
   const std::vector<uint64_t> numbers = numbers_of(position);
-  const std::optional<int64_t> examples = visited();
   if (numbers.size() != kNumbers && numbers.size() != kNumbers + 1)
     throw Error("set_position: not the position of a loader");
-  if (numbers[0] != static_cast<uint64_t>(dataset_size_))
-    throw Error(text("set_position: it is of a dataset of ", numbers[0], " examples, this one has ", dataset_size_));
+  if (numbers[0] != static_cast<uint64_t>(dataset_size))
+    throw Error(text("set_position: it is of a dataset of ", numbers[0], " examples, this one has ", dataset_size));
+  const int64_t batches = batches_of(dataset_size);
+  const std::optional<int64_t> examples = visited(dataset_size);
   if (numbers[1] != static_cast<uint64_t>(step_size()))
     throw Error(text("set_position: it is of batches of ", numbers[1], ", this loader's have ", step_size()));
   if (numbers[2] != order_kind() || numbers[3] != uint64_t{drops_last()} ||
@@ -182,12 +185,14 @@ void LoaderCore::set_position(const std::string& position) {
   if (examples && numbers[kNumbers] != static_cast<uint64_t>(*examples))
     throw Error(
         text("set_position: it is of a sampler that gives ", numbers[kNumbers], ", this loader's gives ", *examples));
-  if (numbers[7] > static_cast<uint64_t>(batches_))
-    throw Error(text("set_position: it is after ", numbers[7], " batches, of which this loader has ", batches_));
+  const bool is_within = numbers[4] != 0;
+  if (is_within && numbers[7] > static_cast<uint64_t>(batches))
+    throw Error(text("set_position: it is after ", numbers[7], " batches, of which this loader has ", batches));
+  dataset_size_ = dataset_size, batches_ = batches;
   ++epochs_;  // an iterator that is still in use moves the new position no more
   key_ = {numbers[5], numbers[6]};
   next_ = static_cast<int64_t>(numbers[7]);
-  resume_ = numbers[4] != 0;
+  resume_ = is_within;
   running_ = false;
 }
 

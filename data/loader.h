@@ -67,13 +67,11 @@ class LoaderCore {
   LoaderCore(LoaderOptions options, int64_t dataset_size);
 
   const LoaderOptions& options() const { return options_; }
-  /// Before an epoch starts: the dataset has this many examples now. Error, without changing anything, if the options
-  /// do not fit them, or if the epoch is one that set_position() selected and the dataset had another size.
-  void resize(int64_t dataset_size);
   /// The number of batches per epoch.
   int64_t batches() const { return batches_; }
-  /// Starts an epoch, or resumes the one that set_position() selected.
-  IntrusivePtr<const Epoch> start_epoch(bool random);
+  /// Starts an epoch of all examples that the dataset has now, or resumes the one that set_position() selected. Error,
+  /// without changing anything, if the options do not fit them, or if the dataset had another size at set_position().
+  IntrusivePtr<const Epoch> start_epoch(int64_t dataset_size, bool random);
   /// Whether the next epoch is one that set_position() selected.
   bool resumes() const { return resume_; }
   /// The epoch that was resumed got no first batch: the next begin() resumes it.
@@ -86,15 +84,17 @@ class LoaderCore {
   int64_t workers() const { return options_.workers > 0 ? options_.workers : options_.prefetch > 0 ? 1 : 0; }
   int64_t ahead() const;
 
-  std::string position() const;
-  void set_position(const std::string& position);
+  std::string position(int64_t dataset_size) const;
+  void set_position(const std::string& position, int64_t dataset_size);
 
  private:
   void check(int64_t dataset_size) const;
+  /// The number of batches per epoch of a dataset of this size. Error if the options do not fit it.
+  int64_t batches_of(int64_t dataset_size) const;
   /// The number of examples per batch, summed over all participating processes. Error if that overflows.
   int64_t step_size() const;
   /// The size of a sampler's epoch, which set_position() compares; nullopt without a sampler.
-  std::optional<int64_t> visited() const;
+  std::optional<int64_t> visited(int64_t dataset_size) const;
   bool drops_last() const {
     return options_.batch_sampler.defined() ? options_.batch_sampler.drops_last() : options_.drop_last;
   }
@@ -104,8 +104,8 @@ class LoaderCore {
   }
 
   LoaderOptions options_;
-  int64_t dataset_size_ = 0;
-  int64_t batches_ = 0;
+  int64_t dataset_size_;  // of the epoch
+  int64_t batches_;
   int64_t epochs_ = 0;    // number of epochs that were started, and of calls of set_position()
   RandomKey key_;         // of the epoch
   int64_t next_ = 0;      // number of its batches that were returned
@@ -131,15 +131,15 @@ template <size_t N> class DataLoader : public io::Resumable {
   DataLoader(const DataLoader&) = delete;
   DataLoader& operator=(const DataLoader&) = delete;
 
-  /// Batches per epoch: of the one that began last, or of the dataset that the constructor got.
+  /// Batches of the epoch that began last or that set_position() selected; before that, of the dataset as the
+  /// constructor got it.
   int64_t size() const { return core_.batches(); }
-  /// Starts an epoch, of all examples that the dataset has now. Several iterators of a loader may be in use, each with loading threads of its own; position() is
-  /// that of the one that began last.
+  /// Starts an epoch of all examples that the dataset has now. Several iterators of a loader may be in use, each with
+  /// loading threads of its own; position() is that of the one that began last.
   Iterator begin() {
-    core_.resize(dataset_->size());
     const bool resumes = core_.resumes();
     try {
-      return Iterator(*this, core_.start_epoch(dataset_->is_random()));
+      return Iterator(*this, core_.start_epoch(dataset_->size(), dataset_->is_random()));
     } catch (...) {
       if (resumes) core_.resume_again();
       throw;
@@ -148,11 +148,11 @@ template <size_t N> class DataLoader : public io::Resumable {
   std::default_sentinel_t end() const { return {}; }
 
   /// The epoch's key and the number of its batches that were returned, including the one in use; for a checkpoint.
-  std::string position() const override { return core_.position(); }
+  std::string position() const override { return core_.position(dataset_->size()); }
   /// Makes the next begin() that does not throw resume that epoch after that number of batches. Error if the text is
-  /// not from position(), or is from a loader with another dataset size, batch size or order. (For a sampler, only the
-  /// number of examples is compared.)
-  void set_position(const std::string& position) override { core_.set_position(position); }
+  /// not from position(), or is of a dataset of another size than this one has now, or from a loader with another batch
+  /// size or order. (For a sampler, only the number of examples is compared.)
+  void set_position(const std::string& position) override { core_.set_position(position, dataset_->size()); }
 
  private:
   HeldDataset<N> dataset_;

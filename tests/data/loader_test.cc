@@ -255,12 +255,14 @@ TEST(DataLoader, TheFirstBatchOutlivesItsIterator) {
 }
 
 // As a buffer of experience: each epoch visits what there is when it begins.
+struct Buffer : data::DatasetOf<1> {
+  std::vector<int64_t> values;
+  int64_t size() const override { return static_cast<int64_t>(values.size()); }
+  Example get(int64_t index) const override { return {tensor(values.at(static_cast<size_t>(index)))}; }
+};
+
 TEST(DataLoader, ADatasetMayGrowAndShrinkBetweenEpochs) {
-  struct Buffer : data::DatasetOf<1> {
-    std::vector<int64_t> values;
-    int64_t size() const override { return static_cast<int64_t>(values.size()); }
-    Example get(int64_t index) const override { return {tensor(values.at(static_cast<size_t>(index)))}; }
-  } buffer;
+  Buffer buffer;
   data::DataLoader loader(buffer, {.batch_size = 2}), shuffled(buffer, {.shuffle = true, .workers = 2}),
       sampled(buffer, {.sampler = data::weighted({})});
   EXPECT_EQ(loader.size(), 0);
@@ -274,11 +276,47 @@ TEST(DataLoader, ADatasetMayGrowAndShrinkBetweenEpochs) {
   }
   buffer.values = {1, 2};
   EXPECT_EQ(error_of([&] { sampled.begin(); }), "Sampler: it is for 0 examples, the dataset has 2");
-  const auto at = loader.begin();
-  loader.set_position(loader.position());
+}
+
+TEST(DataLoader, APositionIsOfTheDatasetAsItIs) {
+  Buffer buffer, restored;
+  data::DataLoader loader(buffer, {.batch_size = 2}), resumed(restored, {.batch_size = 2});
   buffer.values = {1, 2, 3};
-  EXPECT_EQ(error_of([&] { loader.begin(); }),
-            "DataLoader: the epoch to resume is of a dataset of 2 examples, which has 3 now");
+  EXPECT_EQ(epoch(loader).size(), 2u);
+  buffer.values = restored.values = {4};
+  resumed.set_position(loader.position());  // it has grown since `resumed` was made, and shrunk since the last epoch
+  EXPECT_EQ(flat(epoch(resumed)), buffer.values);
+  buffer.values = {5, 6, 7, 8};
+  const auto at = loader.begin();
+  const std::string position = loader.position();
+  buffer.values = {1, 2};
+  EXPECT_EQ(loader.position(), position);
+  EXPECT_EQ(error_of([&] { loader.set_position(position); }),
+            "set_position: it is of a dataset of 4 examples, this one has 2");
+  restored.values = {5, 6, 7, 8};
+  resumed.set_position(position);
+  EXPECT_EQ(resumed.size(), 2);
+  restored.values = {5};
+  EXPECT_EQ(error_of([&] { resumed.begin(); }),
+            "DataLoader: the epoch to resume is of a dataset of 4 examples, which has 1 now");
+}
+
+// The sampler of a distributed loader throws where ranks differ.
+TEST(DataLoader, AnEpochOfAGrownDatasetThatDidNotBeginLeavesThePosition) {
+  bool fails = false;
+  const data::DistributedOptions options = {.shuffle = true, .agree = [&](RandomKey) {
+                                              if (fails) throw Error("the ranks differ");
+                                            }};
+  Buffer buffer;
+  buffer.values = {1, 2, 3, 4};
+  data::DataLoader loader(buffer, {.batch_size = 2, .sampler = data::distributed(0, 1, options)});
+  const auto at = loader.begin();
+  const std::string position = loader.position();
+  buffer.values = {1, 2, 3, 4, 5, 6};
+  fails = true;
+  EXPECT_EQ(error_of([&] { loader.begin(); }), "the ranks differ");
+  EXPECT_EQ(loader.position(), position);
+  EXPECT_EQ(loader.size(), 2);
 }
 
 // Where a loop goes beyond the end, or on after an exception, it must not see the last batch again.
