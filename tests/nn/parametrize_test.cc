@@ -198,6 +198,10 @@ struct Holder : Module {
   }
 };
 
+struct Normed : WeightNorm<Linear> {
+  using WeightNorm<Linear>::WeightNorm;
+};
+
 template <class List, class M>
 concept Takes = requires(List& list, M layer) {
   list.push_back(std::move(layer));
@@ -207,6 +211,8 @@ TEST(Parametrize, IsHeldAsWhatItIs) {
   static_assert(Takes<ModuleList<WeightNorm<Linear>>, WeightNorm<Linear>>);
   static_assert(Takes<ModuleList<Module>, WeightNorm<Linear>>);
   static_assert(!Takes<ModuleList<Linear>, WeightNorm<Linear>>, "which would be called as a Linear");
+  static_assert(Takes<ModuleList<WeightNorm<Linear>>, Normed>);
+  static_assert(!Takes<ModuleList<WeightNorm<Linear>>, WeightNorm<WeightNorm<Linear>>>);
   Holder holder;
   EXPECT_EQ(holder.body(ones({1, 2})).shape(), (Shape{1, 2}));
   EXPECT_EQ(holder.parameters().size(), 8u);
