@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <unordered_map>
 
 #include "tensor/core/error.h"
 #include "tensor/core/shape.h"
@@ -53,6 +54,22 @@ std::optional<int64_t> LoaderCore::visited(int64_t dataset_size) const {
   return std::nullopt;
 }
 
+void LoaderCore::choose(Epoch& epoch, int64_t dataset_size, bool random) const {
+  const RandomKey key = split_key(epoch.key, 0);
+  if (options_.batch_sampler.defined()) {
+    epoch.take(options_.batch_sampler.batches(key, dataset_size));
+  } else if (options_.sampler.defined()) {
+    epoch.order = options_.sampler.order(
+        {.key = key, .dataset_size = dataset_size, .batch_size = options_.batch_size, .drop_last = options_.drop_last});
+  } else if (options_.shuffle) {
+    epoch.order = shuffled_order(key, dataset_size);
+  } else {
+    epoch.order = ordered(dataset_size);
+  }
+  const bool may_repeat = options_.sampler.defined() || options_.batch_sampler.defined();
+  if (random && may_repeat) epoch.count_earlier(dataset_size);
+}
+
 IntrusivePtr<const Epoch> LoaderCore::start_epoch(int64_t dataset_size, bool random) {
   if (resume_ && dataset_size != dataset_size_)
     throw Error(text("DataLoader: the epoch to resume is of a dataset of ", dataset_size_, " examples, which has ",
@@ -66,20 +83,7 @@ IntrusivePtr<const Epoch> LoaderCore::start_epoch(int64_t dataset_size, bool ran
   auto owner = IntrusivePtr<const Epoch>::adopt(epoch);
   epoch->key = key;
   epoch->batch_size = options_.batch_size;
-  if (options_.batch_sampler.defined()) {
-    epoch->take(options_.batch_sampler.batches(split_key(key, 0), dataset_size));
-  } else if (options_.sampler.defined()) {
-    epoch->order = options_.sampler.order({.key = split_key(key, 0),
-                                           .dataset_size = dataset_size,
-                                           .batch_size = options_.batch_size,
-                                           .drop_last = options_.drop_last});
-  } else if (options_.shuffle) {
-    epoch->order = shuffled_order(split_key(key, 0), dataset_size);
-  } else {
-    epoch->order = ordered(dataset_size);
-  }
-  const bool may_repeat = options_.sampler.defined() || options_.batch_sampler.defined();
-  if (random && may_repeat) epoch->count_earlier();
+  choose(*epoch, dataset_size, random);
   // Only now: where a sampler throws, the position stays, and the next begin() resumes it.
   dataset_size_ = dataset_size, batches_ = batches;
   key_ = key;
@@ -100,17 +104,20 @@ void Epoch::take(const BatchSampler::Batches& batches) {
   }
 }
 
-void Epoch::count_earlier() {
-  std::vector<int64_t> places = ordered(static_cast<int64_t>(order.size()));
-  const auto example = [this](int64_t place) { return order[static_cast<size_t>(place)]; };
-  std::stable_sort(places.begin(), places.end(), [&](int64_t a, int64_t b) { return example(a) < example(b); });
+void Epoch::count_earlier(int64_t dataset_size) {
   std::vector<int64_t> counts(order.size());
   bool any = false;
-  for (size_t i = 1; i < places.size(); ++i) {
-    if (example(places[i]) != example(places[i - 1])) continue;
-    counts[static_cast<size_t>(places[i])] = counts[static_cast<size_t>(places[i - 1])] + 1;
-    any = true;
-  }
+  const auto count = [&](auto seen) {
+    for (size_t place = 0; place < order.size(); ++place) {
+      counts[place] = seen[static_cast<size_t>(order[place])]++;
+      any = any || counts[place] > 0;
+    }
+  };
+  // A list of all examples is faster, unless few of very many are visited.
+  if (static_cast<size_t>(dataset_size) / 8 <= order.size())
+    count(std::vector<int64_t>(static_cast<size_t>(dataset_size)));
+  else
+    count(std::unordered_map<size_t, int64_t>());
   if (any) earlier = std::move(counts);
 }
 

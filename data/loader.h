@@ -52,7 +52,7 @@ struct Epoch final : SharedObject {
   std::vector<int64_t> indices(int64_t batch) const;
   std::vector<RandomKey> keys(int64_t batch, bool are_read) const;
   void take(const BatchSampler::Batches& batches);
-  void count_earlier();
+  void count_earlier(int64_t dataset_size);
 
  private:
   /// The places in `order` of a batch: the first, and the one behind the last.
@@ -91,6 +91,8 @@ class LoaderCore {
   void check(int64_t dataset_size) const;
   /// The number of batches per epoch of a dataset of this size. Error if the options do not fit it.
   int64_t batches_of(int64_t dataset_size) const;
+  /// Sets which examples form which batch of the epoch; if it is `random`, also which of them come again.
+  void choose(Epoch& epoch, int64_t dataset_size, bool random) const;
   /// The number of examples per batch, summed over all participating processes. Error if that overflows.
   int64_t step_size() const;
   /// The size of a sampler's epoch, which set_position() compares; nullopt without a sampler.

@@ -99,7 +99,8 @@ TEST(Sampler, GoesOnInTheMiddleOfAnEpoch) {
 
 /// The example's number, and what it drew from its key.
 struct Drawing : data::DatasetOf<2> {
-  int64_t size() const override { return 3; }
+  int64_t count = 3;
+  int64_t size() const override { return count; }
   Example get(int64_t index) const override { return sample(index, {}); }
   Example sample(int64_t index, RandomKey key) const override {
     return {tensor(index), tensor(static_cast<int64_t>(random_bits(key, 0)))};
@@ -109,7 +110,7 @@ struct Drawing : data::DatasetOf<2> {
 
 // In an epoch that has an example several times, each is augmented anew; the first as where it comes once.
 TEST(Sampler, ExamplesThatAreDrawnAgainHaveKeysOfTheirOwn) {
-  const Drawing dataset;
+  Drawing dataset;
   const Numbers order = {2, 0, 2, 2, 0, 1};
   const auto draws = [&](const data::LoaderOptions& options, const std::string& position = "") {
     manual_seed(4);
@@ -135,6 +136,9 @@ TEST(Sampler, ExamplesThatAreDrawnAgainHaveKeysOfTheirOwn) {
   data::DataLoader loader(dataset, by_sampler);
   const auto first = loader.begin();
   EXPECT_EQ(draws(by_sampler, loader.position()), Numbers(repeated.begin() + 4, repeated.end()));
+
+  dataset.count = int64_t{1} << 60;  // of which few are visited
+  EXPECT_EQ(draws(by_sampler), repeated);
 }
 
 std::vector<Numbers> batches_of(data::DataLoader<1>& loader) {
