@@ -15,8 +15,8 @@ WEFT_GRADIENT(LerpBy) = per_input([](Grad g, Input<2> weight) { return g * (1 - 
                                   [](Grad g, Input<0> a, Input<1> b) { return g * (b - a); });
 WEFT_GRADIENT(Addcmul) = in_f32(per_input(  //
     [](Grad g) { return g; },               //
-    [](const op::Addcmul& op, Grad g, Input<2> b) { return g * op.value * b; },
-    [](const op::Addcmul& op, Grad g, Input<1> a) { return g * op.value * a; }));
+    [](const op::Addcmul& op, Grad g, Input<2> b) { return g * (b * op.value); },
+    [](const op::Addcmul& op, Grad g, Input<1> a) { return g * (a * op.value); }));
 WEFT_GRADIENT(Addcdiv) = in_f32(
     per_input([](Grad g) { return g; }, [](const op::Addcdiv& op, Grad g, Input<2> b) { return g * op.value / b; },
               [](const op::Addcdiv& op, Grad g, Input<1> a, Input<2> b) { return g * -op.value * (a / b) / b; }));

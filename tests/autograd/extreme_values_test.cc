@@ -65,6 +65,9 @@ TEST(ExtremeValues, SlopesOfPowersAndQuotientsStayInRange) {
   const Tensor p = parameter(full({3}, 0x1p70)), q = full({3}, 0x1p-70), seed = full({3}, 0x1p70);
   EXPECT_TRUE(equal(grad({addcmul(p, p, p, 0x1p-70)}, {p}, {.seeds = {seed}})[0], seed * 3.0));
   EXPECT_TRUE(equal(grad({addcdiv(zeros({3}), p, q, 0x1p-70)}, {p}, {.seeds = {seed}})[0], seed));
+  // A small seed and a small value do not vanish before they meet a large operand.
+  const Tensor tiny = full({3}, 0x1p-100);
+  EXPECT_TRUE(equal(grad({addcmul(zeros({3}), p, p, 0x1p-70)}, {p}, {.seeds = {tiny}})[0], tiny * 2.0));
 }
 
 TEST(ExtremeValues, ABoundOf0IsOutsideWhereDenormalsCountAs0Too) {
