@@ -248,10 +248,10 @@ Tensor diagonal(const Tensor& x, int64_t offset, int64_t axis0, int64_t axis1) {
 
 Tensor flatten(const Tensor& x, int64_t start, int64_t end) {
   ErrorFrame frame("flatten", x);
-  if (x.rank() == 0) return dispatch::apply(op::Reshape{{1}}, x);
-  const int64_t first = normalize_axis(start, x.rank());
-  const int64_t last = normalize_axis(end, x.rank());
+  const int64_t first = normalize_axis_or_scalar(start, x.rank());
+  const int64_t last = normalize_axis_or_scalar(end, x.rank());
   if (first > last) throw IndexError(text("start axis ", first, " lies behind end axis ", last));
+  if (x.rank() == 0) return dispatch::apply(op::Reshape{{1}}, x);
   return reshape(x, merged(x.shape(), first, last));
 }
 

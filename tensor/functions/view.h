@@ -82,7 +82,7 @@ inline Tensor moveaxis(const Tensor& x, const IntList& sources, const IntList& d
 Tensor ravel(const Tensor& x);
 std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors);
 /// Merges axes start .. end (inclusive) into one. Copies only if strides cannot express it. A 0-d tensor gives shape
-/// (1).
+/// (1) and accepts axis 0 and -1.
 Tensor flatten(const Tensor& x, int64_t start = 0, int64_t end = -1);
 /// Splits one axis into axes of the given `sizes` (one may be -1).
 Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes);

@@ -69,6 +69,8 @@ void add_reshape_errors(Cases& cases) {
         ones({2, 3}).flatten(2);
       },
       "flatten([2, 3] f32): axis 2 is out of range for 2 axes");
+  cases.error<IndexError>(
+      "flatten axis of a scalar", [] { ones({}).flatten(1); }, "flatten([] f32): axis 1 is out of range for 1 axis");
   cases.error<ShapeError>(
       "unflatten",
       [] {
