@@ -136,11 +136,12 @@ namespace {
 
 bool is_one_floating(const Tensor& a, const Tensor& b) { return is_floating(a.dtype()) || is_floating(b.dtype()); }
 
-/// alpha b in the dtype of a + b, both of integers. (A floating alpha would make a floating sum of them.)
+/// alpha b in the dtype of a + b, both of integers or bool. (A floating alpha would make a floating sum of them.)
 Tensor scaled(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   if (alpha.is_floating())
     throw DtypeError(text("alpha is ", alpha.to_double(), "; it takes an integer beside tensors of integers"));
-  return cast(b, dispatch::promoted(std::array{a, b})) * alpha;
+  const DType dtype = dispatch::promoted(std::array{a, b});
+  return cast(cast(b, dtype) * alpha, dtype);  // a multiple of bool is i64: true where neither factor is 0
 }
 
 /// a + alpha b of floating tensors.

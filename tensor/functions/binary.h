@@ -51,7 +51,8 @@ Tensor float_power(const Tensor& a, const Tensor& b);
 Tensor float_power(const Tensor& a, double b);
 /// x * 2^exponents. Integers give f32.
 Tensor ldexp(const Tensor& x, const Tensor& exponents);
-/// a + alpha b and a - alpha b. DtypeError for a floating alpha if both tensors are integers.
+/// a + alpha b and a - alpha b, in the dtype of a + b: of bool tensors add() is `or`, and sub() a DtypeError.
+/// DtypeError for a floating alpha if neither tensor is floating.
 Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha);
 Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha);
 Tensor sub(const Tensor& a, const Scalar& b);

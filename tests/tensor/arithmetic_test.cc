@@ -139,6 +139,21 @@ TEST(Arithmetic, ComparisonsWithIntegersThatDoNotFitAreExact) {
 
 // ---- in place ----
 
+TEST(Arithmetic, ASumWithAMultipleOfBoolIsBool) {
+  const Tensor a = tensor({true, false, true, false}), b = tensor({true, true, false, false});
+  for (const int64_t alpha : {1, 3, -1}) {
+    const Tensor sum = add(a, b, alpha);
+    EXPECT_EQ(sum.dtype(), boolean) << alpha;
+    EXPECT_EQ(numbers(sum), Numbers({1, 1, 1, 0})) << alpha;
+    EXPECT_EQ(numbers(a.clone().add_(b, alpha)), Numbers({1, 1, 1, 0})) << alpha;
+    EXPECT_THROW(sub(a, b, alpha), DtypeError) << alpha;  // as without alpha
+    EXPECT_THROW(a.clone().sub_(b, alpha), DtypeError) << alpha;
+  }
+  EXPECT_EQ(numbers(add(a, b, 0)), numbers(a));
+  EXPECT_EQ(add(a, tensor({1, 2, 3, 4}), 2).dtype(), i64);
+  EXPECT_EQ(numbers(add(tensor({1, 2, 3, 4}), b, 2)), Numbers({3, 4, 3, 4}));
+}
+
 TEST(ArithmeticInPlace, IsComputedInThePromotedDtype) {
   Tensor half = full({1}, 60000.0, f16);
   EXPECT_EQ(numbers(half.sub_(tensor({70000.f}))), Numbers({-10000}));
