@@ -20,11 +20,21 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   return dispatch::apply(op::LerpBy{}, start, end, weight);
 }
 
+namespace {
+
+/// value a b of integers or bool, in their dtype; a floating value makes it floating.
+Tensor scaled_product(const Tensor& a, const Tensor& b, const Scalar& value, DType dtype) {
+  const Tensor product = cast(a, dtype) * cast(b, dtype) * value;
+  return value.is_floating() ? product : cast(product, dtype);  // a multiple of bool is i64
+}
+
+}  // namespace
+
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
   ErrorFrame frame("addcmul", x, a, b);
   const DType dtype = dispatch::promoted(std::array{x, a, b});
   if (is_floating(dtype)) return dispatch::apply(op::Addcmul{{{}, value.to_double()}}, x, a, b);
-  return x + cast(a, dtype) * value * cast(b, dtype);
+  return x + scaled_product(a, b, value, dtype);
 }
 
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
@@ -37,8 +47,7 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, const Scalar& value) {
   ErrorFrame frame("addcmul_", *this, a, b);
   if (!is_floating(dtype())) {
-    const DType common = dispatch::promoted(std::array{*this, a, b});
-    return add_(cast(a, common) * value * cast(b, common));
+    return add_(scaled_product(a, b, value, dispatch::promoted(std::array{*this, a, b})));
   }
   return dispatch::apply_in_place(op::Addcmul{{{}, value.to_double()}}, "addcmul_", *this, a, b);
 }

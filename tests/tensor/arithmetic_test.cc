@@ -154,6 +154,20 @@ TEST(Arithmetic, ASumWithAMultipleOfBoolIsBool) {
   EXPECT_EQ(numbers(add(tensor({1, 2, 3, 4}), b, 2)), Numbers({3, 4, 3, 4}));
 }
 
+TEST(Arithmetic, AddcmulOfBoolIsBool) {
+  const Tensor x = tensor({true, false, false, false}), a = tensor({true, true, false, true});
+  for (const int64_t value : {1, 2}) {
+    const Tensor sum = addcmul(x, a, a, value);
+    EXPECT_EQ(sum.dtype(), boolean) << value;
+    EXPECT_EQ(numbers(sum), Numbers({1, 1, 0, 1})) << value;
+    EXPECT_EQ(numbers(x.clone().addcmul_(a, a, value)), Numbers({1, 1, 0, 1})) << value;
+  }
+  const Tensor integers = tensor({1, 2, 3, 4});
+  EXPECT_EQ(numbers(addcmul(integers, integers, a, 2)), Numbers({3, 6, 3, 12}));
+  EXPECT_EQ(numbers(integers.clone().addcmul_(integers, a, 2)), Numbers({3, 6, 3, 12}));
+  EXPECT_EQ(numbers(addcmul(integers, integers, a, 0.5)), Numbers({1.5, 3, 3, 6}));
+}
+
 TEST(ArithmeticInPlace, IsComputedInThePromotedDtype) {
   Tensor half = full({1}, 60000.0, f16);
   EXPECT_EQ(numbers(half.sub_(tensor({70000.f}))), Numbers({-10000}));
