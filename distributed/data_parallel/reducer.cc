@@ -9,6 +9,19 @@
 #include "distributed/data_parallel/same.h"
 
 namespace weft::distributed {
+namespace {
+
+/// How a gradient lies in its bucket where it is not row by row: its strides, with 0 along axes of one element, which
+/// may have any. The gradient of a frozen parameter is in none.
+std::string order_in_bucket(const Tensor& parameter) {
+  if (!parameter.requires_grad() || parameter.is_contiguous() || !parameter.layout().is_dense()) return "";
+  IntList strides = parameter.strides();
+  for (int64_t axis = 0; axis < parameter.rank(); ++axis)
+    if (parameter.size(axis) == 1) strides[static_cast<size_t>(axis)] = 0;
+  return text(" strides ", strides);
+}
+
+}  // namespace
 
 // (It delegates, so that where it throws, the destructor takes hooks and buffers from the parameters.)
 Reducer::Reducer(const nn::Module& model, Group group, const DataParallelOptions& options) : Reducer(std::move(group)) {
@@ -32,7 +45,7 @@ Reducer::~Reducer() {
 void Reducer::check_same(const nn::Module& model, const DataParallelOptions& options) {
   std::string lines;
   for (const nn::NamedTensor& p : model.named_parameters())
-    lines += text("parameter ", p.name, " ", p.tensor.shape(), " ", p.tensor.dtype(),
+    lines += text("parameter ", p.name, " ", p.tensor.shape(), " ", p.tensor.dtype(), order_in_bucket(p.tensor),
                   p.tensor.requires_grad() ? "" : " frozen", "\n");
   for (const nn::NamedTensor& b : model.buffers())
     lines += text("buffer ", b.name, " ", b.tensor.shape(), " ", b.tensor.dtype(), "\n");

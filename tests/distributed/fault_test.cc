@@ -91,17 +91,16 @@ TEST(NestedBackward, ErrorNamesTheParameter) {
   EXPECT_NE(run("nested").output.find("adds to the gradient of `second.weight`"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(, Faults,
-                         testing::Combine(testing::Values("die_forward", "die_backward", "die_collective", "die_bucket",
-                                                          "exit", "leave", "throw_backward", "no_memory",
-                                                          "no_memory_async", "no_memory_wait", "no_memory_send",
-                                                          "nested", "stop", "hang", "shape", "call", "more_calls",
-                                                          "seed", "model", "options", "samples", "drop"),
-                                          testing::Values(By::memory, By::messages)),
-                         [](const auto& info) {
-                           return std::get<0>(info.param) +
-                                  std::string(std::get<1>(info.param) == By::memory ? "" : "_by_messages");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    , Faults,
+    testing::Combine(testing::Values("die_forward", "die_backward", "die_collective", "die_bucket", "exit", "leave",
+                                     "throw_backward", "no_memory", "no_memory_async", "no_memory_wait",
+                                     "no_memory_send", "nested", "stop", "hang", "shape", "call", "more_calls", "seed",
+                                     "model", "memory_order", "options", "samples", "drop"),
+                     testing::Values(By::memory, By::messages)),
+    [](const auto& info) {
+      return std::get<0>(info.param) + std::string(std::get<1>(info.param) == By::memory ? "" : "_by_messages");
+    });
 
 class Healthy : public Faults {};
 

@@ -159,6 +159,13 @@ struct Net : nn::Module {
   Tensor forward(const Tensor& x) { return second(first(x).relu()); }
 };
 
+/// A parameter of the same shape whose memory lies column by column.
+struct Table : nn::Module {
+  explicit Table(bool by_columns) {
+    register_parameter("rows", by_columns ? ones({3, 2}).transpose(0, 1) : ones({2, 3}));
+  }
+};
+
 /// What goes wrong on rank 1 before step 3 of 6; whether this process has nothing more to do.
 bool go_wrong(const distributed::Group& group, Net& net) {
   if (is_way("die_forward")) usleep(delay()), die();
@@ -200,6 +207,8 @@ int train(int argc, char** argv) {
   const bool wrong = group.rank() == 1;
   manual_seed(wrong && is_way("seed") ? 6 : 5);
   Net net(wrong && is_way("model") ? 9 : 8);
+  Table table(wrong && is_way("memory_order"));
+  if (is_way("memory_order")) (void)distributed::DataParallel(table, group);
   distributed::DataParallelOptions options;
   if (is_way("die_bucket") || is_way("nested")) options = {.bucket_bytes = 64, .first_bucket_bytes = 64};
   if (wrong && is_way("options")) options.wire = distributed::Wire::bf16;
