@@ -16,7 +16,8 @@
 // the rank: seed it differently on each rank, or all ranks drop the same positions of different samples.
 //
 // Limitations: parameters that are unfrozen later are not reduced, and backward with create_graph is an error. A hook
-// that writes to a gradient must be registered before the DataParallel is constructed.
+// on a gradient gets this rank's own, not the mean, and must be registered before the DataParallel is constructed: in a
+// later one the gradient may or may not be reduced already.
 #pragma once
 
 #include <concepts>
@@ -68,8 +69,9 @@ template <std::derived_from<nn::Module> Model> class DataParallel {
 
   /// While the returned object is alive, backward accumulates gradients without reducing them. Use it for all but the
   /// last of several batches per step:
-  ///   { auto local = parallel.no_sync(); loss.backward(); }
-  [[nodiscard]] auto no_sync() const { return NoSync(*reducer_); }
+  ///   { auto local = parallel.no_sync(batch % 4 != 3); loss.backward(); }
+  /// With `on` false it changes nothing. It must be the same on all ranks.
+  [[nodiscard]] auto no_sync(bool on = true) const { return NoSync(*reducer_, on); }
 
   Model& module() const { return model_; }
   const Group& group() const { return reducer_->group(); }
@@ -77,8 +79,8 @@ template <std::derived_from<nn::Module> Model> class DataParallel {
  private:
   class NoSync {
    public:
-    explicit NoSync(Reducer& reducer) : reducer_(reducer), before_(reducer.is_synchronized()) {
-      reducer_.set_synchronized(false);
+    NoSync(Reducer& reducer, bool on) : reducer_(reducer), before_(reducer.is_synchronized()) {
+      reducer_.set_synchronized(before_ && !on);
     }
     ~NoSync() { reducer_.set_synchronized(before_); }
     NoSync(const NoSync&) = delete;
