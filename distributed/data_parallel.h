@@ -52,7 +52,7 @@ template <std::derived_from<nn::Module> Model> class DataParallel {
   }
   /// Runs call(model), for models with another interface, with the number of samples on this rank:
   /// `parallel.with(x.size(0), [&](Gpt& m) { return m.loss(x, y); })`. Without the number, the batch counts as one
-  /// sample.
+  /// sample. Error for a negative number, in training.
   template <class Call> auto with(const Call& call) const { return with(1, call); }
   template <class Call> auto with(int64_t samples, const Call& call) const {
     if (!model_.is_training()) return call(model_);

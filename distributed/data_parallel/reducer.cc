@@ -117,6 +117,11 @@ void Reducer::watch_parameters() {
           contents_[i][j].register_post_accumulate_grad_hook([this, i, j](const Tensor&) { complete(i, j); }));
 }
 
+void Reducer::count_samples(int64_t samples) {
+  if (samples < 0) throw Error(text("DataParallel: the number of samples must be 0 or more, not ", samples));
+  samples_ = checked_add(samples_, samples);
+}
+
 // ---- backward ----
 
 /// Lives as long as the backward run; its destructor notices that the run ended before finish().

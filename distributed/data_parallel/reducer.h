@@ -34,8 +34,8 @@ class Reducer {
   void set_synchronized(bool on) { synchronized_ = on; }
   /// Marks the start of a backward that reduces; called by hooks.
   void begin();
-  /// Counts the samples of a call of the model.
-  void count_samples(int64_t samples) { samples_ += samples; }
+  /// Counts the samples of a call of the model. Error for a negative number.
+  void count_samples(int64_t samples);
   size_t bucket_count() const { return buckets_.size(); }
 
  private:

@@ -110,6 +110,15 @@ TEST(DataParallel, NoSyncOfSomeBatches) {
   EXPECT_TRUE(equal(parts.a.grad(), full({3}, double(g.rank()))));
 }
 
+TEST(DataParallel, RefusesANegativeNumberOfSamples) {
+  Parts parts;
+  const distributed::DataParallel parallel(parts, group());
+  const auto call = [](const Parts& p) { return p.a.sum(); };
+  EXPECT_THROW(parallel.with(-1, call), Error);
+  parallel.with(1, call).backward();  // the group goes on
+  EXPECT_TRUE(equal(parts.a.grad(), ones({3})));
+}
+
 TEST(DataParallel, Bf16OnTheWire) {
   const auto& g = group();
   Parts parts;
