@@ -81,6 +81,25 @@ TEST_F(Rules, TheSecondGradientOfGridSampleTakesImagesWithoutChannels) {
   EXPECT_EQ(numbers(second[1]), Numbers(8, 0.0));
 }
 
+// The border is the padding that has a value there. NaN as a weight would reach the gradients of the border's pixels.
+TEST_F(Rules, AnInfinitePointOfGridSampleIsTheBorderOrNothing) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const DType dtype : {f32, f64})
+    for (const int64_t channels : {1, 20})
+      for (const Interpolation mode : {Interpolation::bilinear, Interpolation::nearest, Interpolation::bicubic})
+        for (const GridPadding padding : {GridPadding::zeros, GridPadding::border, GridPadding::reflection}) {
+          const Tensor x = parameter(arange(1, 13).to(dtype).view({1, 1, 3, 4}).expand({1, channels, 3, 4}).clone());
+          const Tensor grid = parameter(tensor({{{{-kInf, 0.0}, {kInf, 0.0}, {0.25, kInf}}}}, dtype));
+          const Tensor y = grid_sample(x, grid, {.mode = mode, .padding = padding, .align_corners = true});
+          y.sum().backward();
+          const std::string what = text(dtype, " ", channels, " ", name_of(mode), " ", static_cast<int>(padding));
+          const double many = padding == GridPadding::border ? static_cast<double>(channels) : 0.0;
+          EXPECT_EQ(numbers(y[0].narrow(2, 0, 2).sum(0)), Numbers({5 * many, 8 * many})) << what;
+          EXPECT_NEAR(x.grad().sum().item(), 3 * many, 1e-5 * many) << what;
+          EXPECT_EQ(numbers(grid.grad().narrow(2, 0, 2).select(3, 0)), Numbers(2, 0.0)) << what;
+        }
+}
+
 /// The shapes of the results of the op of this name, as it ran last.
 struct LastResults : Observer {
   explicit LastResults(std::string_view name) : name(name) {}

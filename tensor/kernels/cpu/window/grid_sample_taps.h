@@ -116,7 +116,7 @@ template <class T> class Axis {
       for (int64_t k = 0; k < count; ++k) pixel[k] = low[k] + static_cast<T>(side - 1), none[k] = 0;
       pad(pixel, none, count);
       for (int64_t k = 0; k < count; k += N) {
-        const Lanes beyond = simd::load<T>(at + k) - simd::load<T>(low + k), part = beyond == beyond ? beyond : Lanes{};
+        const Lanes part = beyond(simd::load<T>(at + k), simd::load<T>(low + k));
         put(k, side, simd::load<T>(pixel + k), cubic_weight(side, part),
             cubic_slope(side, part) * simd::load<T>(slope + k), step, out);
       }
@@ -159,9 +159,12 @@ template <class T> class Axis {
                        : -outer_slope(2 - t);
   }
 
+  /// at - low. It is 0 where both are infinite, which the padding brings to the border: NaN would get into its pixels'
+  /// gradients.
+  template <class V> static V beyond(V at, V low) { return at == low ? V{} : at - low; }
+
   [[gnu::always_inline]] void add_cubic(AxisTaps<T>& out, const Coordinate<T>& coordinate) const {
-    const T low = std::floor(coordinate.at), beyond = coordinate.at - low;
-    const T t = beyond == beyond ? beyond : T(0);  // infinitely far outside, where border pixels count
+    const T low = std::floor(coordinate.at), t = beyond(coordinate.at, low);
     for (int i = 0; i < 4; ++i)
       add(out, padded({low + static_cast<T>(i - 1), 0}).at, cubic_weight(i, t), cubic_slope(i, t) * coordinate.slope);
   }
