@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "autograd/rule.h"
 #include "autograd/rules/zeros_beside.h"
@@ -37,6 +38,11 @@ inline Tensor radius(const Tensor& a, const Tensor& b) {
 }
 /// x / r^2, which does not leave the range of r where the squares do.
 inline Tensor over_square(const Tensor& x, const Tensor& r) { return x / r / r; }
+/// a - b, but -inf where both are: a share of nothing is 0 there, as in logsumexp, and not NaN.
+inline Tensor lead(const Tensor& a, const Tensor& b) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  return masked_fill(a - b, logical_and(a == kNone, b == kNone), kNone);
+}
 }  // namespace formulas
 
 // PyTorch's conventions: a^0 has gradient 0 in a; 0^b with b >= 0 has gradient 0 in b.
@@ -77,8 +83,8 @@ WEFT_GRADIENT(Atan2) = in_f32(
               [](Grad g, Input<0> a, Input<1> b) { return -g * formulas::over_square(a, formulas::radius(a, b)); }));
 WEFT_GRADIENT(Hypot) = per_input([](Grad g, Input<0> a, Output y) { return g * (a / y); },
                                  [](Grad g, Input<1> b, Output y) { return g * (b / y); });
-WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(a - b); },
-                                     [](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(b - a); });
+WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(formulas::lead(a, b)); },
+                                     [](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(formulas::lead(b, a)); });
 // The gradient of a is 0 where a = 0, unless b is a positive number.
 WEFT_GRADIENT(Xlogy) = per_input(
     [](Grad g, Input<0> a, Input<1> b) { return g * log(masked_fill(b, logical_and(a == 0.0, b <= 0.0), 1.0)); },

@@ -40,6 +40,16 @@ TEST_F(Rules, StdOfNaNIsNaN) {
   EXPECT_TRUE(std::isnan(stddev(x).item<double>()));
 }
 
+TEST_F(Rules, TheGradientOfLogaddexpIsZeroWhereBothAreNothing) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Tensor a = parameter(tensor({-kInf, -kInf, 0.0, 1.0}, f64));
+  const Tensor b = parameter(tensor({-kInf, 2.0, -kInf, 1.0}, f64));
+  const auto first = grad({logaddexp(a, b).sum()}, {a, b}, {.create_graph = true});
+  EXPECT_EQ(numbers(first[0]), Numbers({0, 0, 1, 0.5}));
+  EXPECT_EQ(numbers(first[1]), Numbers({0, 1, 0, 0.5}));
+  EXPECT_EQ(numbers(grad({first[0].sum()}, {a})[0]), Numbers({0, 0, 0, 0.25}));
+}
+
 // A point at the center of an outer pixel has no slope, whatever the gradient it is handed.
 TEST_F(Rules, TheSecondGradientOfGridSampleKnowsThatPointsOnOuterPixelsHaveNoSlope) {
   for (const GridPadding padding : {GridPadding::border, GridPadding::reflection})
