@@ -16,7 +16,8 @@ concept HasWeights = requires(const T& model) {
 };
 
 struct AverageOptions {
-  /// Also averages floating buffers (such as the running statistics of batch norm) instead of ignoring them.
+  /// Also averages floating buffers (such as the running statistics of batch norm) instead of ignoring them. Not for
+  /// models with spectral_norm: its buffers are unit vectors, and an average of these is shorter.
   bool buffers = false;
 };
 

@@ -17,7 +17,9 @@ struct OpCall;
 /// Options of backward().
 struct BackwardOptions {
   bool retain_graph = false;  // keep what was saved, so that backward can run again
-  bool create_graph = false;  // record the backward itself (implies retain_graph)
+  /// Record the backward itself (implies retain_graph). The leaves' gradients then hold the graph, which holds the
+  /// leaves: none of it is freed before zero_grad(). grad() has no such cycle.
+  bool create_graph = false;
 };
 
 /// A gradient hook: its result replaces the gradient unless it is undefined.
