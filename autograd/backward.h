@@ -51,8 +51,8 @@ std::vector<Tensor> grad(const Output& output, const std::vector<Tensor>& inputs
 void backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& seeds = {},
               const BackwardOptions& options = {});
 
-/// While alive, checks the results and gradients of every op of this thread for NaN and Inf. The error names the op that
-/// produced them. Scopes may end in any order.
+/// While alive, checks the results and gradients of every op of this thread for NaN and Inf. The error names the op
+/// that produced them. Scopes end on the thread where they began, in any order.
 class AnomalyMode {
  public:
   [[nodiscard]] AnomalyMode();

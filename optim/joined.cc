@@ -171,8 +171,7 @@ void ChainedScheduler::save(State& out) const {
 void ChainedScheduler::load(const State& state) {
   std::vector<Rates> given = factors_;
   for (size_t i = 0; i < given.size(); ++i)
-    for (size_t group = 0; group < given[i].size(); ++group)
-      given[i][group] = detail::number_of(state.numbers, factor_key(i, group));
+    for (size_t group = 0; group < given[i].size(); ++group) given[i][group] = number(state, factor_key(i, group));
   JoinedSchedules::load(state);
   factors_ = std::move(given);
 }

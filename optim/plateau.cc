@@ -70,7 +70,7 @@ void ReduceOnPlateau::save(State& out) const {
 }
 
 void ReduceOnPlateau::load(const State& state) {
-  const double best = detail::number_of(state.numbers, "best");
+  const double best = number(state, "best");
   if (std::isnan(best)) throw Error("the state does not fit: best is nan");
   const int64_t bad = detail::count_of(state.numbers, "bad_steps");
   cooling_ = detail::count_of(state.numbers, "cooling");

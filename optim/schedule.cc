@@ -165,8 +165,7 @@ void Schedule::load_state_dict(const State& state) {
 void Schedule::put(const State& state, bool applies) {
   const int64_t steps = detail::count_of(state.numbers, "steps");
   std::vector<double> base;
-  for (size_t group = 0; group < base_.size(); ++group)
-    base.push_back(detail::number_of(state.numbers, base_key(group)));
+  for (size_t group = 0; group < base_.size(); ++group) base.push_back(number(state, base_key(group)));
   load(state);
   steps_ = steps;
   base_ = base;

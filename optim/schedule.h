@@ -87,6 +87,8 @@ class Schedule {
   /// load_state_dict() without the ability to undo it. Unless `applies`, the curve is not called: only the learning
   /// rates of the state are set.
   void put(const State& state, bool applies = true);
+  /// A number from `state`. Error if it is missing.
+  static double number(const State& state, const std::string& key) { return detail::number_of(state.numbers, key); }
   /// Sets the momentum of SGD and RMSprop, or beta1 of Adam.
   void set_momentum(double value);
   /// Error if another schedule than this one set the learning rates after the same step of the optimizer, or changed

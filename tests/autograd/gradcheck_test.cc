@@ -37,14 +37,6 @@ TEST_F(Gradcheck, EveryFloatingInputIsALeafAndIntegersAreLeftOut) {
               "no floating input");
 }
 
-TEST_F(Gradcheck, TakesFunctionsThatTakeGradients) {
-  const auto penalty = [](const Tensors& in) {
-    const Tensor x = in[0].requires_grad() ? in[0] : parameter(in[0]);
-    return square(grad(sum(pow(x, 3)), x, {.create_graph = true})).sum();
-  };
-  EXPECT_EQ(gradcheck(penalty, {randn({4}, f64)}).report(), "");
-}
-
 TEST_F(Gradcheck, RefusesOptionsOutOfRange) {
   const auto f = [](const Tensors& in) { return in[0] * 2.0; };
   EXPECT_THROW((void)gradcheck(f, {ones({2}, f64)}, {.eps = 0}), Error);
