@@ -1,4 +1,5 @@
 // Tensor's members that forward to the free functions, which are the API's definition.
+#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions_all.h"
 #include "tensor/ops/copy.h"
@@ -315,7 +316,8 @@ namespace {
 template <class F, std::same_as<Tensor>... Others>
 Tensor& write(const char* name, Tensor& self, const F& f, const Others&... others) {
   ErrorFrame frame(name, self, others...);
-  const bool recorded = internal::modes().recording && (self.requires_grad() || ... || others.requires_grad());
+  const bool recorded =
+      internal::modes().recording && (dispatch::needs_gradient(self) || ... || dispatch::needs_gradient(others));
   const Tensor value = f(recorded ? weft::clone(self) : self);
   dispatch::check_category(value.dtype(), self.dtype());
   if (value.shape() != self.shape())

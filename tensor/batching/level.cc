@@ -55,6 +55,12 @@ bool draws_own_numbers(const OpInfo& info, const void* op) {
          draws<op::AttentionBackward>(info, op, setting);
 }
 
+bool is_recorded(int number, Operands in) {
+  return internal::modes().recording && std::any_of(in.begin(), in.end(), [&](const Operand& x) {
+           return x.defined() && value_of(number, x).needs_gradient();
+         });
+}
+
 [[noreturn]] void throw_values() {
   throw DeviceError(
       "inside vmap a tensor has other values in each sample, so that they cannot be read, nor shapes and branches "
@@ -82,7 +88,7 @@ class BatchBackend final : public Backend {
       const Tensor copy = dispatch::unshared(cast(source.x, out[0].dtype), source.x);
       return store(number, out[0], {copy, source.batched});
     }
-    if (!in.empty() && in[0].base == out[0].base) value_of(number, out[0]).keep_old_values();
+    if (!in.empty() && in[0].base == out[0].base && is_recorded(number, in)) value_of(number, out[0]).keep_old_values();
     std::vector<Batch> inputs;
     bool batched = draws_own_numbers(info, op);
     for (const Operand& x : in) {

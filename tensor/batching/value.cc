@@ -65,12 +65,13 @@ void Value::set(uint64_t level, const Batch& batch, const View& view) {
 }
 
 void Value::keep_old_values() {
-  if (!given_ || !internal::modes().recording || !dispatch::needs_gradient(whole_.x)) return;
-  set(level_, {clone(whole_.x), whole_.batched}, view_);
+  if (given_) set(level_, {clone(whole_.x), whole_.batched}, view_);
 }
 
+bool Value::needs_gradient() const { return dispatch::needs_gradient(whole_.x); }
+
 bool Value::loses_history() const {
-  return !internal::modes().recording && !empty() && (history_lost_ || dispatch::needs_gradient(whole_.x));
+  return !internal::modes().recording && !empty() && (history_lost_ || needs_gradient());
 }
 
 void Value::check_history() const {
@@ -160,7 +161,7 @@ Value::FlatPart Value::flat_part(const View& view, const Batch& part, int64_t si
 bool Value::is_sole_owner(const Tensor& values) const {
   const Storage& storage = internal::storage(whole_.x);
   return whole_.x.device() == values.device() && internal::is_sole_handle(whole_.x) && storage.unique() &&
-         !storage.is_borrowed() && !dispatch::needs_gradient(whole_.x) && !dispatch::needs_gradient(values);
+         !storage.is_borrowed() && !needs_gradient() && !dispatch::needs_gradient(values);
 }
 
 template <class Write> void Value::write_in_place(const FlatPart& part, const Write& write) {

@@ -21,8 +21,11 @@ class Value {
   bool history_lost() const { return history_lost_; }
   /// Marks the batch tensor as an argument of vmap: its memory gets what the function writes, at the end.
   void set_given() { given_ = true; }
-  /// Called before an op in place, whose gradient may read the old values: they must not be in an argument's memory.
+  /// Called before an op in place that is recorded. Its gradient may read the old values, which must not be in an
+  /// argument's memory then.
   void keep_old_values();
+  /// Whether the batch tensor requires a gradient, at any depth of nesting.
+  bool needs_gradient() const;
   uint64_t level() const { return level_; }
   /// How many elements of this dtype fill this memory.
   int64_t elements(DType dtype) const { return static_cast<int64_t>(bytes_ / size_of(dtype)); }

@@ -177,6 +177,32 @@ TEST(WritesInVmap, KeepTheOldValuesOfAnArgumentForItsGradient) {
   for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(allclose(found[i], wanted[i], 1e-12)) << i;
 }
 
+TEST(WritesInVmap, KeepOldValuesThatOnlyTheGradientOfAnotherReads) {
+  const Tensor x = full({2, 3}, 2.0, f64), q = parameter(full({2, 3}, 3.0, f64));
+  const auto scaled = [](const Tensor& values, const Tensor& factor) {
+    Tensor in_place = values;
+    return in_place.mul_(factor) * 1.0;
+  };
+  EXPECT_TRUE(equal(grad(vmap(scaled)(x, q).sum(), q), full({2, 3}, 2.0, f64)));
+  EXPECT_TRUE(equal(x, full({2, 3}, 6.0, f64)));
+}
+
+TEST(WritesInVmap, KeepTheOldValuesWhereThereIsNoKernelInPlace) {
+  const auto cubed = [](const Tensor& values) {
+    Tensor in_place = values;
+    return in_place.pow_(3.0) * 1.0;
+  };
+  const auto nested = [&](const Tensor& rows) { return vmap(cubed)(rows); };
+  const auto gradient = [](const auto& f) {
+    const Tensor p = parameter(full({2, 3}, 2.0, f64));
+    return grad(f(p * 1.0).sum(), p);
+  };
+  const Tensor wanted = full({2, 3}, 12.0, f64);
+  EXPECT_TRUE(equal(gradient(vmap(cubed)), wanted));
+  EXPECT_TRUE(equal(gradient(vmap(nested)), wanted));
+  EXPECT_TRUE(equal(gradient(vmap(cubed, 0, 0, {.samples_at_once = 1})), wanted));
+}
+
 TEST(WritesInVmap, AnEnsembleUpdatesItsAverages) {
   manual_seed(5);
   nn::BatchNorm1d norm(3);
