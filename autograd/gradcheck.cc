@@ -237,6 +237,8 @@ GradcheckResult gradcheck(const CheckedFunction& function, const std::vector<Ten
 GradcheckResult gradgradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options) {
   if (!function) throw GradientError("gradgradcheck: the function is empty");
+  if (std::none_of(inputs.begin(), inputs.end(), is_checked))
+    throw GradientError("gradgradcheck: no floating input to check");
   EnableGrad guard;
   const Tensor result = function(as_leaves(inputs));
   if (!result.defined() || !result.requires_grad())

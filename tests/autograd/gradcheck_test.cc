@@ -35,6 +35,10 @@ TEST_F(Gradcheck, EveryFloatingInputIsALeafAndIntegersAreLeftOut) {
   EXPECT_SAYS(testing::error_as<GradientError>(
                   [] { (void)gradcheck([](const Tensors& in) { return in[0]; }, {ones({2}, i64)}); }),
               "no floating input");
+  const Tensor weight = parameter(ones({2}, f64));
+  EXPECT_SAYS(testing::error_as<GradientError>(
+                  [&] { (void)gradgradcheck([&](const Tensors& in) { return in[0] * weight; }, {ones({2}, i64)}); }),
+              "gradgradcheck: no floating input");
 }
 
 TEST_F(Gradcheck, RefusesOptionsOutOfRange) {
