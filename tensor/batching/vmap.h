@@ -56,7 +56,8 @@ class BatchAxes {
 /// Options of vmap().
 struct VmapOptions {
   /// The number of samples that are computed at once; more need more memory. 0: all. The function is called for each
-  /// such part of the batch, and what it draws for all samples, as by rand(shape), it draws for each part.
+  /// such part of the batch, and what it draws for all samples, as by rand(shape), it draws for each part. What it
+  /// writes to its arguments reaches them after each part: an error in a later part does not undo it.
   int64_t samples_at_once = 0;
 };
 
@@ -122,8 +123,10 @@ template <class F> class Vmapped {
         return {call(x)};
       } else if constexpr (kNamed) {
         std::vector<Tensor> out;
-        names.clear();
-        for (const auto& [name, tensor] : call(x)) names.push_back(name), out.push_back(tensor);
+        std::vector<std::string> found;
+        for (const auto& [name, tensor] : call(x)) found.push_back(name), out.push_back(tensor);
+        if (!names.empty() && found != names) throw Error("vmap: the function's results have other names than before");
+        names = std::move(found);
         return out;
       } else {
         return call(x);

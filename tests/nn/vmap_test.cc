@@ -143,6 +143,14 @@ TEST(FunctionsUnderVmap, RunForSomeSamplesAtOnce) {
   const Tensor written = ones({5, 2});
   EXPECT_TRUE(equal(vmap(named, 0, 0, {.samples_at_once = 2})(StateDict{{"a", written}}).at("b"), full({5, 2}, 3.0)));
   EXPECT_TRUE(equal(written, full({5, 2}, 2.0)));
+  calls = 0;
+  const auto renamed = [&](const Tensor& row) { return StateDict{{++calls == 1 ? "a" : "b", row}}; };
+  EXPECT_EQ(error_of([&] { (void)vmap(renamed, 0, 0, {.samples_at_once = 2})(x); }),
+            "vmap: the function's results have other names than before");
+  calls = 0;
+  const auto fewer = [&](const Tensor& row) { return std::vector<Tensor>(++calls == 1 ? 2 : 1, row); };
+  EXPECT_EQ(error_of([&] { (void)vmap(fewer, 0, 0, {.samples_at_once = 2})(x); }),
+            "vmap: the function gave 2 results, and then 1");
   EXPECT_EQ(error_of([&] { (void)vmap(f, 0, 0, {.samples_at_once = -1})(x, x); }),
             "vmap: samples_at_once must be 0 (all) or more, not -1");
 }
