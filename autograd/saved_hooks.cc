@@ -35,8 +35,9 @@ class PackedByHook final : public Packed {
 class HookSaver final : public Saver {
  public:
   HookSaver(SavedTensorHooks::Pack pack, SavedTensorHooks::Unpack unpack)
-      : pack_(std::move(pack)), unpack_(std::make_shared<const SavedTensorHooks::Unpack>(std::move(unpack))) {
-    if (!pack_ || !*unpack_)
+      : pack_(std::make_shared<const SavedTensorHooks::Pack>(std::move(pack))),
+        unpack_(std::make_shared<const SavedTensorHooks::Unpack>(std::move(unpack))) {
+    if (!*pack_ || !*unpack_)
       throw Error("SavedTensorHooks: it takes a pack and an unpack function, none of them empty");
   }
   std::shared_ptr<Packed> save(const Tensor& x) override {
@@ -45,15 +46,17 @@ class HookSaver final : public Saver {
     const SaverScope unhooked(nullptr);
     const Storage& memory = internal::storage(x);
     const uint64_t version = memory.version();
-    std::any kept = pack_(dispatch::alias(x));
+    const auto pack = pack_;  // the hook may end its scope, which owns this object
+    const auto unpack = unpack_;
+    std::any kept = (*pack)(dispatch::alias(x));
     if (memory.version() != version)
       throw GradientError(text("SavedTensorHooks: pack wrote to the tensor that it was given, ", weft::describe(x),
                                ", which others use too; it may write to a clone()"));
-    return std::make_shared<PackedByHook>(std::move(kept), unpack_);
+    return std::make_shared<PackedByHook>(std::move(kept), unpack);
   }
 
  private:
-  SavedTensorHooks::Pack pack_;
+  std::shared_ptr<const SavedTensorHooks::Pack> pack_;
   std::shared_ptr<const SavedTensorHooks::Unpack> unpack_;
 };
 

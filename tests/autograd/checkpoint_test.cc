@@ -201,6 +201,12 @@ TEST_F(Checkpoint, ScopesOfHooksMayEndInAnyOrder) {
   autograd::checkpoint(f, x).sum().backward();
   (void)exp(x);
   EXPECT_EQ(first, 0);
+  // One that a hook ends.
+  std::unique_ptr<autograd::SavedTensorHooks> own;
+  own = std::make_unique<autograd::SavedTensorHooks>([&](const Tensor& t) -> std::any { return own.reset(), t; },
+                                                     [](const std::any& kept) { return std::any_cast<Tensor>(kept); });
+  EXPECT_EQ(numbers(grad(square(square(x)).sum(), x)), Numbers({4, 4}));
+  EXPECT_EQ(own, nullptr);
 }
 
 TEST_F(Checkpoint, AHookThatWritesToWhatItIsGivenIsCaught) {
