@@ -65,7 +65,9 @@ void Value::set(uint64_t level, const Batch& batch, const View& view) {
 }
 
 void Value::keep_old_values() {
-  if (given_) set(level_, {clone(whole_.x), whole_.batched}, view_);
+  if (!given_) return;
+  check_unwritten();
+  set(level_, {clone(whole_.x), whole_.batched}, view_);
 }
 
 bool Value::needs_gradient() const { return dispatch::needs_gradient(whole_.x); }

@@ -187,6 +187,17 @@ TEST(WritesInVmap, KeepOldValuesThatOnlyTheGradientOfAnotherReads) {
   EXPECT_TRUE(equal(x, full({2, 3}, 6.0, f64)));
 }
 
+TEST(WritesInVmap, KeepNoValuesThatAreNotTheArgumentsAnyMore) {
+  Tensor x = ones({2, 3});
+  const Tensor q = parameter(ones({2, 3}));
+  const auto scaled = [&](const Tensor& values, const Tensor& factor) {
+    x.add_(1.0);
+    Tensor in_place = values;
+    return in_place.mul_(factor) * 1.0;
+  };
+  EXPECT_SAYS(error_of<GradientError>([&] { (void)vmap(scaled)(x, q); }), "was written by `add_`");
+}
+
 TEST(WritesInVmap, KeepTheOldValuesWhereThereIsNoKernelInPlace) {
   const auto cubed = [](const Tensor& values) {
     Tensor in_place = values;
