@@ -136,7 +136,7 @@ template <size_t N> class DataLoader : public io::Resumable {
   /// Batches of the epoch that began last or that set_position() selected; before that, of the dataset as the
   /// constructor got it.
   int64_t size() const { return core_.batches(); }
-  /// Starts an epoch, of all examples that the dataset has now. Several iterators of a loader may be in use, each with
+  /// Starts an epoch of all examples that the dataset has now. Several iterators of a loader may be in use, each with
   /// loading threads of its own; position() is that of the one that began last.
   Iterator begin() {
     const bool resumes = core_.resumes();

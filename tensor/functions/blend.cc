@@ -24,7 +24,7 @@ namespace {
 
 /// value a b of integers or bool, in their dtype; a floating value makes it floating.
 Tensor scaled_product(const Tensor& a, const Tensor& b, const Scalar& value, DType dtype) {
-  const Tensor product = cast(a, dtype) * cast(b, dtype) * value;
+  const Tensor product = cast(a, dtype) * value * cast(b, dtype);
   return value.is_floating() ? product : cast(product, dtype);  // a multiple of bool is i64
 }
 

@@ -119,6 +119,20 @@ TEST(DataParallel, RefusesANegativeNumberOfSamples) {
   EXPECT_TRUE(equal(parts.a.grad(), ones({3})));
 }
 
+TEST(DataParallel, MemoryOrdersThatNeedNotAgree) {
+  const auto& g = group();
+  struct Orders : nn::Module {
+    explicit Orders(bool other) {
+      register_parameter("frozen", other ? ones({3, 2}).transpose(0, 1) : ones({2, 3})).requires_grad_(false);
+      register_parameter("one", other ? ones({1, 4, 3}).transpose(0, 1) : ones({4, 1, 3}));
+    }
+  } orders(g.rank() == 1);
+  const distributed::DataParallel parallel(orders, g);
+  const Tensor one = orders.get_parameter("one"), values = arange(12).to(f32).reshape({4, 1, 3});
+  (one * values * double(g.rank())).sum().backward();
+  EXPECT_TRUE(equal(one.grad(), values * mean_of_ranks()));
+}
+
 TEST(DataParallel, Bf16OnTheWire) {
   const auto& g = group();
   Parts parts;
