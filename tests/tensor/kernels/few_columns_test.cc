@@ -158,6 +158,7 @@ TEST(FewColumns, SmallBatchesThroughGemm) {
 /// A row of a batch has the same bits wherever it is in the batch.
 TEST(FewColumns, EqualColumnsHaveEqualBits) {
   constexpr int64_t kColumns = 32;
+  int products = 0;
   for (const int64_t k : {300, 1000, 1536}) {
     std::vector<float> memory(static_cast<size_t>(kColumns * k)), weight(static_cast<size_t>(40 * k));
     for (float& v : weight) v = std::sin(static_cast<float>(&v - weight.data()));
@@ -165,11 +166,14 @@ TEST(FewColumns, EqualColumnsHaveEqualBits) {
     for (int64_t n = 1; n <= kColumns; ++n) {
       std::vector<float> out(static_cast<size_t>(40 * n));
       const Matrix<const float> a{weight.data(), 40, k, k, 1}, b{memory.data(), k, n, 1, k};
+      if (!kernels::cpu::is_few_columns(a, b)) continue;  // oneDNN sums columns at an edge in another order
+      ++products;
       kernels::cpu::gemm<float>(a, b, {out.data(), 40, n, n, 1});
       for (size_t i = 0; i < out.size(); ++i)
         ASSERT_EQ(out[i], out[i / static_cast<size_t>(n) * static_cast<size_t>(n)]) << k << ", " << n;
     }
   }
+  EXPECT_GT(products, 50);
 }
 
 }  // namespace
