@@ -13,9 +13,9 @@ namespace {
 Shape row_shape(const Tensor& column) { return Shape(column.shape().begin() + 1, column.shape().end()); }
 
 void copy_rows(const Tensor& column, std::span<const int64_t> indices, const Tensor& out) {
+  const int64_t size = column.size(0);
   for (const int64_t index : indices)
-    if (index < 0 || index >= column.size(0))
-      throw IndexError(text("example ", index, " of a dataset of ", column.size(0)));
+    if (index < 0 || index >= size) throw IndexError(text("example ", index, " of a dataset of ", size));
   if (indices.empty()) return;
   const size_t bytes = static_cast<size_t>(out.nbytes()) / indices.size();
   const char* const from = internal::first_byte(column);
