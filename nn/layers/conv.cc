@@ -156,31 +156,30 @@ WEFT_CONV_LAYER(ConvTranspose2d)
 WEFT_CONV_LAYER(ConvTranspose3d)
 #undef WEFT_CONV_LAYER
 
-#define WEFT_CONV_FORWARD(Name, function)                                                                   \
-  Tensor Name::forward(const Tensor& x) const {                                                             \
-    return convolved(x, weight(), bias(), options_,                                                         \
-                     [](const Tensor& in, const Tensor& w, const Tensor& b, const weft::Name##Options& o) { \
-                       return function(in, w, b, o);                                                        \
-                     });                                                                                    \
+/// The function that computes a layer.
+#define WEFT_CONV_FUNCTION(Name, function)                                                      \
+  [](const Tensor& x, const Tensor& weight, const Tensor& bias, const weft::Name##Options& o) { \
+    return function(x, weight, bias, o);                                                        \
+  }
+#define WEFT_CONV_FORWARD(Name, function)                                                \
+  Tensor Name::forward(const Tensor& x) const {                                          \
+    return convolved(x, weight(), bias(), options_, WEFT_CONV_FUNCTION(Name, function)); \
+  }
+#define WEFT_CONV_WITH_SIZE(Name, function)                                                              \
+  Tensor Name::forward(const Tensor& x, const Shape& size) const {                                       \
+    ErrorFrame frame(#Name, x);                                                                          \
+    return convolved(x, weight(), bias(), sized(options_, x, size), WEFT_CONV_FUNCTION(Name, function)); \
   }
 WEFT_CONV_FORWARD(Conv1d, conv1d)
 WEFT_CONV_FORWARD(Conv3d, conv3d)
 WEFT_CONV_FORWARD(ConvTranspose1d, conv_transpose1d)
 WEFT_CONV_FORWARD(ConvTranspose2d, conv_transpose2d)
 WEFT_CONV_FORWARD(ConvTranspose3d, conv_transpose3d)
-#undef WEFT_CONV_FORWARD
-
-#define WEFT_CONV_WITH_SIZE(Name, function)                                                                 \
-  Tensor Name::forward(const Tensor& x, const Shape& size) const {                                          \
-    ErrorFrame frame(#Name, x);                                                                             \
-    return convolved(x, weight(), bias(), sized(options_, x, size),                                         \
-                     [](const Tensor& in, const Tensor& w, const Tensor& b, const weft::Name##Options& o) { \
-                       return function(in, w, b, o);                                                        \
-                     });                                                                                    \
-  }
 WEFT_CONV_WITH_SIZE(ConvTranspose1d, conv_transpose1d)
 WEFT_CONV_WITH_SIZE(ConvTranspose2d, conv_transpose2d)
 WEFT_CONV_WITH_SIZE(ConvTranspose3d, conv_transpose3d)
+#undef WEFT_CONV_FUNCTION
+#undef WEFT_CONV_FORWARD
 #undef WEFT_CONV_WITH_SIZE
 
 bool runs_unseen(const Tensor& x) {
