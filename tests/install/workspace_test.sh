@@ -17,8 +17,8 @@ cd "$work"
   echo 'workspace(name = "user")'
   awk '/^```python/ { inside = 1; next } /^```/ { inside = 0 } inside' "$readme" | sed "s|/path/to/weft|$weft|"
 } >WORKSPACE
-# (The quiet one of the sandboxes.)
-printf "%s\n" "import $weft/tools/flags.bazelrc" "build --spawn_strategy=processwrapper-sandbox --nosandbox_debug --noshow_progress" >.bazelrc
+# (As in the .bazelrc of weft.)
+printf "%s\n" "import $weft/tools/flags.bazelrc" "build --spawn_strategy=processwrapper-sandbox --strategy=CppCompile=local --nosandbox_debug --noshow_progress" >.bazelrc
 cat >BUILD <<'EOF'
 cc_binary(
     name = "program",
