@@ -1,12 +1,12 @@
 #include "nn/module/summary.h"
 
 #include <algorithm>
-#include <array>
 #include <ostream>
 #include <unordered_map>
 
 #include "autograd/grad_mode.h"
 #include "nn/module/mode_scope.h"
+#include "tensor/core/text_table.h"
 #include "tensor/dispatch/any_op.h"
 #include "tensor/functions/fill.h"
 
@@ -95,23 +95,6 @@ std::string label(const SummaryRow& row) {
   return std::string(2 * depth, ' ') + row.name.substr(row.name.rfind('.') + 1) + " (" + row.type + ")";
 }
 
-using Line = std::array<std::string, 4>;
-
-std::string table(const std::vector<Line>& lines) {
-  std::array<size_t, 4> width = {};
-  for (const Line& line : lines)
-    for (size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
-  std::string out;
-  for (const Line& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) {
-      const std::string space(width[i] - line[i].size(), ' ');
-      out += i < 2 ? line[i] + space : space + line[i];  // numbers are aligned right
-      out += i + 1 < line.size() ? "  " : "\n";
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 Summary detail::summarize(const Module& model, const std::function<void(const Tensor&)>& run, const Shape& input_shape,
@@ -137,12 +120,12 @@ Summary detail::summarize(const Module& model, const std::function<void(const Te
 }
 
 std::string Summary::to_string() const {
-  std::vector<Line> lines = {{"layer", "output", "parameters", "multiply-adds"}};
+  std::vector<std::vector<std::string>> lines = {{"layer", "output", "parameters", "multiply-adds"}};
   for (const SummaryRow& row : rows)
     lines.push_back({label(row), row.ran ? row.output_shape.to_string() : "-", grouped(row.parameters),
                      grouped(row.multiply_adds)});
   lines.push_back({"total", "", grouped(parameters), grouped(multiply_adds)});
-  std::string out = table(lines);
+  std::string out = text_table(lines, "llrr");
   if (trainable_parameters != parameters)
     out += text(grouped(parameters - trainable_parameters), " parameters are frozen\n");
   return out;
