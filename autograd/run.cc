@@ -52,13 +52,16 @@ Gradients run_rule(Node& node, Gradients gradients, std::span<const Tensor> into
 Gradients run_observed(Node& node, Gradients gradients, std::span<const Tensor> into, uint64_t wanted) {
   if (!is_observed()) [[likely]]
     return run_rule(node, std::move(gradients), into, wanted);
-  const std::string name = node.name();
-  const Gradients given = gradients;
+  const std::string name = node.is_leaf() ? "leaf" : node.name(), path = node.is_leaf() ? node.name() : "";
+  // A second handle of a gradient would keep the rule from writing over it.
+  const bool separate = internal::needs_separate_ops();
+  const Gradients kept = separate ? gradients : Gradients();
   std::vector<const Tensor*> inputs;
-  for (const Tensor& g : given) inputs.push_back(&g);
+  for (const Tensor& g : separate ? kept : gradients) inputs.push_back(&g);
   Gradients results;
   {
-    ObservedEvent event({.kind = ObserverEvent::Kind::backward, .name = name, .inputs = inputs});
+    ObservedEvent event({.kind = ObserverEvent::Kind::backward, .name = name, .path = path, .inputs = inputs});
+    if (!separate) event.forget_inputs();
     results = run_rule(node, std::move(gradients), into, wanted);
     event.set_outputs(results);
   }
@@ -110,6 +113,13 @@ bool all_finite(const Tensor& x) {
 }
 
 void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) {
+  if (!is_observed()) [[likely]]
+    return run_nodes(roots, seeds);
+  const ObservedEvent event({.kind = ObserverEvent::Kind::backward, .name = "graph"});
+  run_nodes(roots, seeds);
+}
+
+void Run::run_nodes(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) {
   GradMode mode(options_.create_graph);
   const internal::ModeScope exact(&internal::Modes::autocast, f32);
   if (collects())

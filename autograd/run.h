@@ -64,6 +64,7 @@ class Run {
   using Turn = std::pair<uint64_t, uint64_t>;
   static constexpr uint64_t kFirst = ~uint64_t{0};
 
+  void run_nodes(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds);
   /// Moves the gradients that wait in the gradient buffers of leaves out of them, as a run within this one may write
   /// there.
   void leave_buffers();

@@ -183,7 +183,7 @@ WEFT_CONV_WITH_SIZE(ConvTranspose3d, conv_transpose3d)
 #undef WEFT_CONV_WITH_SIZE
 
 bool runs_unseen(const Tensor& x) {
-  return !internal::modes().recording && internal::modes().autocast == f32 && !is_observed() &&
+  return !internal::modes().recording && internal::modes().autocast == f32 && !internal::needs_separate_ops() &&
          detail::forward_hooks() == 0 && x.device().is_cpu();
 }
 

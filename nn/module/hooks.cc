@@ -57,12 +57,13 @@ void detail::show_call(const Module& module, Tensors inputs, Tensor* (*run)(cons
                        const void* context) {
   const bool hooked = forward_hooks() != 0;
   if (hooked) inputs = module.before_forward(inputs);
-  const std::string type = module.type_name();
+  const std::string type = module.type_name(), path = module.path();
   std::vector<const Tensor*> seen;
   for (const Tensor& input : inputs) seen.push_back(&input);
   Tensor* first = nullptr;
   {
-    ObservedEvent event({.kind = ObserverEvent::Kind::layer, .name = type, .layer = module.identity(), .inputs = seen});
+    ObservedEvent event(
+        {.kind = ObserverEvent::Kind::layer, .name = type, .layer = module.identity(), .path = path, .inputs = seen});
     first = run(context, inputs);
     if (first != nullptr) event.set_outputs({first, 1});
   }

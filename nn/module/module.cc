@@ -83,10 +83,14 @@ std::string Module::type_name() const {
   return self.type.empty() ? "Module" : self.type;
 }
 
+std::string Module::path() const {
+  const std::string& prefix = state().path;
+  return prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1);  // without the last dot
+}
+
 void Module::name_in(Error& error) const {
   if (!state_ || state_->path.empty()) return;
-  const std::string_view path(state_->path.data(), state_->path.size() - 1);  // without the last dot
-  error.add_context(text("layer ", path, " (", type_name(), ")"));
+  error.add_context(text("layer ", path(), " (", type_name(), ")"));
 }
 
 void detail::warn_of_member(const Module& layer, const Module& member) {

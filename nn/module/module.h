@@ -129,6 +129,8 @@ class Module {
   int64_t parameter_count() const;
   /// The class name without its namespace: `Conv2d`.
   std::string type_name() const;
+  /// The dotted name in the outermost module that it belongs to, as in errors: `body.0`; empty for that module itself.
+  std::string path() const;
   /// A pointer that identifies the module: equal for all handles of one module.
   const void* identity() const noexcept { return state_.get(); }
   /// Prefixes `error`, which was thrown in this module, with `in layer body.0 (Linear): `. Does nothing for a module

@@ -129,7 +129,7 @@ bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, si
       body.view.strides() != spec.view.strides())
     return false;
   // A sample of vmap gets a new batch by a write, so that nothing is saved; and one under NoGrad would lose a history.
-  if (is_observed() || body.storage->device().kind == DeviceKind::vmap) return false;
+  if (internal::needs_separate_ops() || body.storage->device().kind == DeviceKind::vmap) return false;
   if (!internal::modes().recording) return true;
   for (const Tensor* input : inputs) {
     if (!input->requires_grad()) continue;

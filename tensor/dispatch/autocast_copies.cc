@@ -29,8 +29,8 @@ CopyCache& cache() {
 
 bool may_share(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
-  return cache().open_scopes > 0 && body.history && body.history->is_leaf() && !is_observed() && x.device().is_cpu() &&
-         !body.storage->may_change_unseen();
+  return cache().open_scopes > 0 && body.history && body.history->is_leaf() && !internal::needs_separate_ops() &&
+         x.device().is_cpu() && !body.storage->may_change_unseen();
 }
 
 }  // namespace

@@ -36,6 +36,12 @@ struct Telling {
 
 Observer* internal::first_observer() { return chain.first; }
 
+bool internal::observers_need_separate_ops() {
+  for (const Observer* observer = chain.first; observer != nullptr; observer = observer->next_)
+    if (observer->needs_separate_ops()) return true;
+  return false;
+}
+
 ObserverScope::ObserverScope(Observer& observer) : observer_(observer) {
   for (const Observer* other = chain.first; other != nullptr; other = other->next_)
     if (other == &observer) throw Error("ObserverScope: this observer is in the chain of this thread already");
