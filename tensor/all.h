@@ -6,6 +6,7 @@
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
 #include "tensor/memory/allocator.h"
+#include "tensor/profiler.h"
 #include "tensor/result.h"
 #include "tensor/runtime/convolution.h"
 #include "tensor/runtime/denormals.h"
