@@ -14,6 +14,7 @@
 #include "tensor/core/error.h"
 #include "tensor/core/random.h"
 #include "tensor/dispatch/modes.h"
+#include "tensor/profiler.h"
 #include "tensor/runtime/threads.h"
 
 namespace weft::data::detail {
@@ -103,6 +104,7 @@ Prefetcher::~Prefetcher() {
 
 bool Prefetcher::next(Batch& out) {
   if (next_ >= end_) return false;
+  const RecordFunction section("DataLoader.next");
   if (!team_) {
     out = fetch_(next_);
     ++next_;

@@ -10,6 +10,7 @@
 #include "tensor/autocast.h"
 #include "tensor/core/random.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/profiler.h"
 #include "tensor/runtime/log.h"
 
 namespace weft::optim {
@@ -97,6 +98,7 @@ void Optimizer::zero_grad() {
 
 void Optimizer::step() {
   NoGrad guard;
+  const RecordFunction section(is_observed() ? text(name_, ".step") : std::string());
   if (skips_nonfinite_ && !is_finite()) return count_skipped();
   update_all();
 }

@@ -56,6 +56,24 @@ TEST(Workers, RefuseDrawsWhoseOrderIsOpen) {
             "override sample() and is_random(), and draw from its key");
 }
 
+TEST(Workers, AProfilerSeesHowLongABatchIsWaitedFor) {
+  for (const int workers : {0, 2}) {
+    data::DataLoader loader(Slow(20), {.batch_size = 5, .workers = workers});
+    Profiler profiler;
+    {
+      const ProfilerScope scope(profiler);
+      EXPECT_EQ(epoch(loader).size(), 20u);
+    }
+    int64_t waits = 0, stacked = 0;
+    for (const ProfilerEvent& event : profiler.events()) {
+      waits += event.name == "DataLoader.next";
+      stacked += event.name == "stack" || event.name == "cat";
+    }
+    EXPECT_EQ(waits, 4) << workers;
+    EXPECT_EQ(stacked, workers == 0 ? 8 : 0) << "a worker's ops are on its own thread";
+  }
+}
+
 TEST(Workers, AndPrefetchingChangeNothing) {
   const auto noise = [](const Tensor& x, RandomKey key) {
     return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000;

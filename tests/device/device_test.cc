@@ -55,6 +55,24 @@ TEST_F(OnDevice, KernelsRunThere) {
   EXPECT_EQ(simulated_device().kernels_run(), before + 2);
 }
 
+TEST_F(OnDevice, AProfilerTimesTheCallsOfKernels) {
+  Profiler profiler;
+  const Tensor x = ones({1000});
+  Tensor y;
+  {
+    const ProfilerScope scope(profiler);
+    const Tensor there = x.to(device), e = exp(there);
+    y = e * 2.0;
+  }
+  EXPECT_EQ(y.to_vector<float>(), (exp(x) * 2.0).to_vector<float>());
+  std::vector<std::string> names;
+  for (const ProfilerEvent& event : profiler.events()) {
+    names.push_back(event.name);
+    EXPECT_EQ(event.bytes, 4000) << event.name;
+  }
+  EXPECT_EQ(names, std::vector<std::string>({"to_device", "exp", "mul"}));
+}
+
 TEST_F(OnDevice, MemoryOrderIsKept) {
   const Tensor x = randn({2, 3, 4, 5}).permute({0, 3, 1, 2});
   EXPECT_EQ(x.to(device).strides(), x.strides());
