@@ -6,3 +6,4 @@
 #include "io/image.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
+#include "io/trace.h"

@@ -4,6 +4,7 @@
 #include "io/checkpoint.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
+#include "io/trace.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
 #include "tensor/all.h"
@@ -53,6 +54,56 @@ TEST(FailingAllocations, OfASaveLeaveTheOldFile) {
         saved = false;
       });
   EXPECT_EQ(test::read_bytes(path), complete);
+}
+
+TEST(FailingAllocations, OfATraceLeaveTheOldFile) {
+  const Folder folder;
+  const std::string path = folder / "a";
+  Profiler profiler({.record_shapes = true});
+  {
+    const ProfilerScope scope(profiler);
+    const RecordFunction section("a section with a long name");
+    (void)exp(ones({2}));
+  }
+  io::save_trace(path, profiler);
+  const std::string complete = test::read_bytes(path);
+  fail_each_allocation([&] { io::save_trace(path, profiler); },
+                       [&](const std::exception_ptr& error) {
+                         names(path)(error);
+                         EXPECT_EQ(test::read_bytes(path), complete);
+                         EXPECT_EQ(folder.files(), 1);
+                       });
+}
+
+/// Where an event cannot be recorded, the op fails as others do where memory runs out, and the others are recorded.
+TEST(FailingAllocations, OfAProfilerLeaveARightTable) {
+  const Tensor x = ones({2});
+  int64_t failed = 0;
+  for (int64_t nth = 1; nth < 12; ++nth) {
+    Profiler profiler({.record_shapes = true});
+    int64_t done = 0;
+    {
+      const ProfilerScope scope(profiler);
+      const test::FailingAllocation failing(nth, test::FailingAllocation::Where::here);
+      for (int i = 0; i < 3; ++i) {
+        try {
+          const RecordFunction section("a section with a long name");
+          (void)exp(x);
+          ++done;
+        } catch (const std::bad_alloc&) {
+          ++failed;
+        } catch (const MemoryError&) {
+          ++failed;
+        }
+      }
+    }
+    EXPECT_GE(done, 2) << nth;
+    for (const ProfilerEvent& event : profiler.events()) {
+      EXPECT_EQ(event.parent < 0, event.name != "exp") << nth;
+      EXPECT_GE(event.end_ns, event.begin_ns);
+    }
+  }
+  EXPECT_GT(failed, 0);
 }
 
 TEST(FailingAllocations, OfALoadAreMemoryErrorsWithThePath) {
