@@ -5,6 +5,7 @@
 
 #include "autograd/autograd.h"
 #include "nn/nn.h"
+#include "tensor/autocast.h"
 #include "tensor/functions_all.h"
 #include "tensor/memory/allocator.h"
 #include "tests/error_of.h"
@@ -156,6 +157,17 @@ TEST(Profiler, LeavesTheMemoryOfBackwardAsItIs) {
   Profiler profiler;
   const ProfilerScope scope(profiler);
   EXPECT_EQ(peak_of_backward(), plain);
+}
+
+TEST(Profiler, LeavesTheCopiesOfAutocastAsTheyAre) {
+  const Tensor x = rand({4, 8}), w = parameter(rand({8, 8}));
+  Profiler profiler;
+  {
+    const ProfilerScope scope(profiler);
+    const Autocast autocast(f16);
+    for (int i = 0; i < 3; ++i) (void)matmul(x, w);
+  }
+  EXPECT_EQ(row_of(profiler, Kind::op, false, "cast").calls, 3 + 1) << "the parameter is cast once";
 }
 
 TEST(Profiler, APathIsThatOfTheOutermostModule) {
