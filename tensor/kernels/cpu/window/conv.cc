@@ -147,6 +147,11 @@ bool flipped_forward(const ConvShape& s, const T* x, const T* w, const WeightStr
   return true;
 }
 
+/// Whether a convolution of f64 runs in few_channels_conv.
+bool takes_few_channels(const ConvShape& s, ConvDirection direction) {
+  return !loops_forced() && !is_depthwise(s) && prefers_few_channels<double>(s, direction);
+}
+
 template <class T>
 bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const BiasOf<T>* bias, T* out) {
   if constexpr (std::is_same_v<T, float>) {
@@ -157,6 +162,8 @@ bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& st
     if (kernel == ConvKernel::groups) return grouped_conv(s, x, w, strides, bias, out), true;
     if (kernel == ConvKernel::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return true;
   }
+  if constexpr (std::is_same_v<T, double>)
+    if (takes_few_channels(s, ConvDirection::forward)) return few_channels_conv<T>(s, x, w, strides, bias, out), true;
   if constexpr (is_half<T>) {
     if (prefers_taps(s)) return tap_conv(s, x, w, strides, bias, out), true;
     return onednn::conv_forward(s, x, w, strides, bias, out);
@@ -181,6 +188,9 @@ bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightSt
     if (kernel == ConvKernel::groups) return grouped_conv_backward_data(s, grad, w, strides, grad_x), true;
     if (kernel == ConvKernel::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return true;
   }
+  if constexpr (std::is_same_v<T, double>)
+    if (takes_few_channels(s, ConvDirection::backward_data))
+      return few_channels_conv_backward_data<T>(s, grad, w, strides, grad_x), true;
   if constexpr (is_half<T>) {
     if (prefers_taps(s)) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
     return !cuts_patches(s) && onednn::conv_backward_data(s, grad, w, strides, grad_x);
@@ -199,7 +209,7 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
     if (takes_winograd(s, ConvDirection::backward_weights) &&
         winograd_conv_backward_weights(s, x, grad, grad_w, strides))
       return true;
-    if (!loops_forced() && prefers_few_channels(s))
+    if (!loops_forced() && prefers_few_channels<T>(s, ConvDirection::backward_weights))
       return few_channels_conv_backward_weights(s, x, grad, grad_w, strides), true;
     const ConvKernel kernel = choose_kernel(s, ConvDirection::backward_weights);
     if (kernel == ConvKernel::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
@@ -208,6 +218,9 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
         onednn::conv_backward_weights(s, x, grad, grad_w, strides))
       return true;
   }
+  if constexpr (std::is_same_v<T, double>)
+    if (takes_few_channels(s, ConvDirection::backward_weights))
+      return few_channels_conv_backward_weights<T>(s, x, grad, grad_w, strides), true;
   if constexpr (is_half<T>) {
     if (prefers_taps_for_weights(s)) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
     return !cuts_patches(s) && !is_slow_in_bf16_for_weights(s) &&
@@ -231,7 +244,7 @@ using namespace kernels::cpu;
 /// In two axes: out(n, o, i, j) = bias(o) + sum over c, a, b of weight(o, c, a, b) x(n, g + c, i s - p + a d, j s - p +
 /// b d), with zeros outside of x and g the first channel of o's group. Any strides; what is not dense and channels-last
 /// is copied. f32 runs in Winograd's filtering, in oneDNN or in products; bf16 in oneDNN where the CPU has products of
-/// it, else, as f16, in f32, rounded at the end; f64 in products.
+/// it, else, as f16, in f32, rounded at the end; f64 in products, few channels in overlapping windows.
 void op::Conv::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);
   ConvShape s = shape_of(*x5, *weight5, *out5, options);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 
 #include "tensor/core/conv_options.h"
@@ -13,6 +14,8 @@
 #include "tensor/ops/window.h"
 
 namespace weft::kernels::cpu {
+
+enum class ConvDirection : uint8_t { forward, backward_data, backward_weights };
 
 /// The options of a convolution and the sizes of what it is applied to: depth, height and width, 1 for axes that are
 /// not there.

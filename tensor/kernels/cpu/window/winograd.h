@@ -12,8 +12,6 @@
 
 namespace weft::kernels::cpu {
 
-enum class ConvDirection : uint8_t { forward, backward_data, backward_weights };
-
 /// Whether the stride and dilation are 1 and the window has 2 to 7 taps along its rows, and as many rows or one.
 bool fits_winograd(const ConvShape& s);
 /// Whether it is faster than direct convolution as well, `packed`: with a weight that was transformed before. By sizes
