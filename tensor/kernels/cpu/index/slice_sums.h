@@ -38,6 +38,8 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
   };
   const auto sum = [&](simd::Vec<C>* sums, int64_t first, int64_t end) {
     for (int64_t k = first; k < end; ++k) {
+      if constexpr (requires { runs.prefetch_after(k); })
+        if (j == 0) runs.prefetch_after(k);
       const T* row = runs(k) + j;
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sums[v] += scale(load(row, v), k);
