@@ -127,6 +127,12 @@ TEST(Matmul, IntegersWrapAround) {
   const View view = View::contiguous({1, 1});
   matmul({x, &view, i8}, {y, &view, i8}, {out, &view, i8});
   EXPECT_EQ(out[0], static_cast<int8_t>(300 & 0xff));
+  int32_t wide[4] = {1 << 30, 1 << 30, 3, 3}, factors[4] = {2, 2, 1, 1}, sums[2] = {1, 1};  // two rows times columns
+  const View rows = View::contiguous({2, 1, 2}), columns = View::contiguous({2, 2, 1});
+  const View dots = View::contiguous({2, 1, 1});
+  matmul({wide, &rows, i32}, {factors, &columns, i32}, {sums, &dots, i32});
+  EXPECT_EQ(sums[0], 0);
+  EXPECT_EQ(sums[1], 6);
 }
 TEST(Matmul, LargeAgainstLoops) {
   Random random(9);
@@ -219,6 +225,8 @@ TEST(Matmul, BatchesOfSmallMatricesTimesVectors) {
     for (int64_t n = 1; n <= 8; ++n) {
       check<float>(random, {3, 5}, n, n, 1), check<double>(random, {7}, 1, n, n);
       check<double>(random, {7}, n, n, 1), check<float>(random, {4, 2}, 1, n, n);
+      check<int32_t>(random, {3, 5}, n, n, 1), check<int64_t>(random, {7}, 1, n, n);
+      check<int64_t>(random, {7}, 1, n, 1), check<int32_t>(random, {5}, n, n, n);
     }
   check<float>(random, {10000}, 3, 3, 1, true);  // on threads
 }

@@ -127,6 +127,11 @@ bool small_products(const BatchAxis& axis, const Matrix<const T>& a, const Matri
   }
 }
 
+/// A matrix of integers as one of others of the same size.
+template <class To, class From> Matrix<To> as_elements(const Matrix<From>& m) {
+  return {reinterpret_cast<To*>(m.data), m.rows, m.columns, m.row_stride, m.column_stride};
+}
+
 /// (Not inlined: its frame would slow down small products.)
 template <class T> [[gnu::noinline]] void run_batches(const Operand& a, const Operand& b, const Operand& out) {
   Batched<T> p{innermost<T>(a), innermost<T>(b), innermost<T>(out), {}, 0};
@@ -149,6 +154,12 @@ template <class T> [[gnu::noinline]] void run_batches(const Operand& a, const Op
   if (batches == 1) return one(0);
   if constexpr (std::is_floating_point_v<T>)
     if (p.count == 1 && !loops_forced() && small_products(p.axes[0], p.a, p.b, p.out)) return;
+  if constexpr (std::is_integral_v<T> && sizeof(T) >= sizeof(int)) {  // unsigned: overflow wraps around
+    using U = std::make_unsigned_t<T>;
+    if (p.count == 1 && !loops_forced() &&
+        small_products<U>(p.axes[0], as_elements<const U>(p.a), as_elements<const U>(p.b), as_elements<U>(p.out)))
+      return;
+  }
   for_each_matrix(batches, multiplications(p.a, p.b), one, 64 * 64 * 64);
 }
 
