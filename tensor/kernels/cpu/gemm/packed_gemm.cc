@@ -12,6 +12,8 @@
 // Known limit: with many threads and few rows, each packs the same part of a or b again.
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
 
+#include <numeric>
+
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
@@ -104,7 +106,7 @@ template <class T> class Part {
   Part(const Product<T>& product, const Cut<T>& cut)
       : p_(product),
         cut_(cut),
-        strips_(product.a.rows, strip_rows()),
+        strips_(ceil_div(product.a.rows, unit()), strip_rows() / unit()),
         packed_b_(std::min(cut.depth, product.a.columns) *
                   (cut.unpacked_b ? cut.panel : std::min(cut.group, ceil_div(product.b.columns, N) * N))),
         keeps_a_(product.b.columns > cut.group && strips_.count * packed_strip() <= kKeptElements),
@@ -176,22 +178,24 @@ template <class T> class Part {
   void pack_strips(int64_t begin, int64_t end) {
     const int64_t step = packed_step(), next = packed_strip();
     const Strips strips = strips_;  // no part of what is written
+    const int64_t unit = this->unit(), all = p_.a.rows;
+    const auto first_row = [=](int64_t s) { return std::min(all, strips.first(s) * unit); };
     int64_t whole = begin;
     for (int64_t s = begin; s < end; ++s)
-      if (strips.first(s) + step <= p_.a.rows) whole = s + 1;
-    const int64_t first = strips.first(begin), last = strips.first(end);
+      if (first_row(s) + step <= all) whole = s + 1;
+    const int64_t first = first_row(begin), last = first_row(end);
     const T* in = p_.a.data + pass_.k * p_.a.column_stride;
     for (int64_t k = 0; k < pass_.depth; ++k, in += p_.a.column_stride) {
       T* to = packed_a_.data() + (keeps_a_ ? begin * next : 0) + k * step;
       const T* ahead = in + kPrefetchRows * p_.a.column_stride;
       for (int64_t i = first; i < last; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(ahead + i);
       for (int64_t s = begin; s < whole; ++s, to += next) {  // reads rows of the next strip too
-        const T* rows = in + strips.first(s);
+        const T* rows = in + first_row(s);
         for (int64_t r = 0; r < step; r += kPiece) simd::store<T, kPiece>(to + r, simd::load<T, kPiece>(rows + r));
       }
       for (int64_t s = whole; s < end; ++s, to += next) {
-        const T* from = in + strips.first(s);
-        for (int64_t r = 0, rows = strips.rows(s); r < rows; r += kPiece)
+        const T* from = in + first_row(s);
+        for (int64_t r = 0, rows = first_row(s + 1) - first_row(s); r < rows; r += kPiece)
           simd::store<T, kPiece>(to + r,
                                  simd::load_part<T, kPiece>(from + r, static_cast<int>(std::min(kPiece, rows - r))));
       }
@@ -201,13 +205,24 @@ template <class T> class Part {
   /// same cache sets.
   int64_t packed_strip() const { return cut_.depth * packed_step() + 64 / static_cast<int64_t>(sizeof(T)); }
   int64_t packed_step() const { return ceil_div(strip_rows(), kPiece) * kPiece; }
-  int64_t strip_rows() const { return p_.transposed ? N : cut_.rows; }
+  int64_t strip_rows() const { return p_.transposed ? tall_strip(cut_.rows) : cut_.rows; }
+  /// Rows of a strip of c, a transposed one: whole registers are stored, and tiles are as high as they may be, unless
+  /// the buffer would take much of the L1 cache.
+  static constexpr int64_t tall_strip(int64_t tile_rows) {
+    const int64_t rows = std::lcm(int64_t{N}, tile_rows);
+    return rows <= 24 ? rows : N;
+  }
+  static constexpr int64_t kTallest = std::max<int64_t>(24, N);
+  /// Strips begin at multiples of so many rows.
+  int64_t unit() const { return p_.transposed ? N : 1; }
+  int64_t first_row(int64_t s) const { return std::min(p_.a.rows, strips_.first(s) * unit()); }
+  int64_t rows_of(int64_t s) const { return first_row(s + 1) - first_row(s); }
 
   Rows rows_of_a(int64_t batch, int64_t s) const {
     if (packs_a()) return {packed_a_.data() + (keeps_a_ ? s : s - batch) * packed_strip(), 1, packed_step()};
-    const T* data = p_.a.data + strips_.first(s) * p_.a.row_stride + pass_.k * p_.a.column_stride;
+    const T* data = p_.a.data + first_row(s) * p_.a.row_stride + pass_.k * p_.a.column_stride;
     const bool along_k = p_.a.column_stride == 1;
-    return {data, p_.a.row_stride, p_.a.column_stride, along_k ? data + strips_.rows(s) * p_.a.row_stride : nullptr};
+    return {data, p_.a.row_stride, p_.a.column_stride, along_k ? data + rows_of(s) * p_.a.row_stride : nullptr};
   }
 
   /// The tile of `rows` rows and the columns [j, j + columns) of the group. The first of a strip prefetches
@@ -233,17 +248,17 @@ template <class T> class Part {
     }
   }
   void plain_tile(int64_t batch, int64_t s, int64_t j) {
-    const int64_t first = strips_.first(s), columns = std::min(cut_.panel, pass_.columns - j);
+    const int64_t first = first_row(s), columns = std::min(cut_.panel, pass_.columns - j);
     T* c = p_.c.data + first * p_.c.row_stride + pass_.j + j;
     const T* bias = p_.bias == nullptr ? nullptr : p_.bias + pass_.j + j;
-    tile(rows_of_a(batch, s), strips_.rows(s), j, columns, c, p_.c.row_stride, static_cast<int>((columns - 1) % N + 1),
+    tile(rows_of_a(batch, s), rows_of(s), j, columns, c, p_.c.row_stride, static_cast<int>((columns - 1) % N + 1),
          pass_.accumulate ? c : bias, pass_.accumulate ? p_.c.row_stride : 0);
   }
 
-  /// Tiles go to a buffer of N rows, which is then stored transposed.
+  /// Tiles go to a buffer, which is then stored transposed, N rows at a time.
   void transposed_strip(int64_t batch, int64_t s) {
-    alignas(64) T buffer[N * kGemmTileVectors * N];
-    const int64_t first = strips_.first(s), rows = strips_.rows(s);
+    alignas(64) T buffer[kTallest * kGemmTileVectors * N];
+    const int64_t first = first_row(s), rows = rows_of(s);
     const Rows a = rows_of_a(batch, s);
     const int64_t tiles = ceil_div(rows, cut_.rows);
     for (int64_t j = 0; j < pass_.columns; j += cut_.panel) {
@@ -254,8 +269,10 @@ template <class T> class Part {
         tile({a.data + skipped, a.row, a.step, a.next == nullptr ? nullptr : a.next + skipped}, end - begin, j, columns,
              buffer + begin * cut_.panel, cut_.panel, N, nullptr, 0);
       }
-      store_transposed<T>(buffer, cut_.panel, p_.c.block(first, pass_.j + j, rows, columns), pass_.accumulate,
-                          p_.bias == nullptr ? nullptr : p_.bias + first);
+      for (int64_t i = 0; i < rows; i += N)
+        store_transposed<T>(buffer + i * cut_.panel, cut_.panel,
+                            p_.c.block(first + i, pass_.j + j, std::min<int64_t>(N, rows - i), columns),
+                            pass_.accumulate, p_.bias == nullptr ? nullptr : p_.bias + first + i);
     }
   }
 
