@@ -1,5 +1,5 @@
-// Convolutions of few channels: a pixel is too short to be a row of a product, and whole windows in memory would be many
-// times the image. Of f32 the weight's gradient (the first layer of a network), of f64 all three directions.
+// Convolutions of few channels: a pixel is too short to be a row of a product, and whole windows in memory would be
+// many times the image. Of f32 the weight's gradient (the first layer of a network), of f64 all three directions.
 //
 // Height and width only, windows without gaps; images dense and channels-last, the weight with any strides. No size is
 // 0. The same bits at any thread count.
