@@ -19,17 +19,20 @@ namespace weft::autograd {
 
 namespace formulas {
 Tensor det_rule(const Tensor& g, const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& y);
-Tensor cholesky_rule(const Tensor& g, const Tensor& l);
+Tensor lu_factor_rule(const Tensor& g, const Tensor& lu, const Tensor& pivots);
+Tensor cholesky_rule(const op::Cholesky& op, const Tensor& g, const Tensor& y, const Tensor& info);
 Tensor qr_rule(const op::Qr& op, const Tensor& gq, const Tensor& gr, const Tensor& q, const Tensor& r);
 Tensor svd_rule(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const Tensor& u, const Tensor& s,
                 const Tensor& vh);
-Tensor pinv_rule(const Tensor& g, const Tensor& a, const Tensor& y);
+Tensor pinv_rule(const op::Pinv& op, const Tensor& g, const Tensor& a, const Tensor& y);
 Tensor eigh_rule(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v);
 Tensor eig_rule(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v);
 Tensor matrix_exp_rule(const Tensor& g, const Tensor& a);
 }  // namespace formulas
 
-WEFT_GRADIENT(LuFactor) = not_differentiable("what uses the factors has the gradient of the matrix");
+WEFT_GRADIENT(LuFactor) = per_input(  //
+    [](Grad g, Output lu, OutputOf<1> pivots) { return formulas::lu_factor_rule(g, lu, pivots); });
+WEFT_GRADIENT(PivotOrder) = not_differentiable("integers");
 
 WEFT_GRADIENT(LuSolve) = joint([](const op::LuSolve& op, Grad g, Input<0> a, Input<1> lu, Input<2> pivots, Output x,
                                   Needs needs) {
@@ -50,8 +53,8 @@ WEFT_GRADIENT(Slogdet) = per_input(
     },
     no_gradient, no_gradient);
 
-WEFT_GRADIENT(Cholesky) = per_input([](const op::Cholesky& op, Grad g, Output y) {
-  return op.upper ? formulas::cholesky_rule(g.t(), y.t()) : formulas::cholesky_rule(g, y);
+WEFT_GRADIENT(Cholesky) = per_input([](const op::Cholesky& op, Grad g, Output y, OutputOf<1> info) {
+  return formulas::cholesky_rule(op, g, y, info);
 });
 
 WEFT_GRADIENT(SolveTriangular) = joint([](const op::SolveTriangular& op, Grad g, Input<0> a, Output x, Needs needs) {
@@ -67,11 +70,15 @@ WEFT_GRADIENT(Qr) = per_input([](const op::Qr& op, Grad gq, GradOf<1> gr, Output
   return formulas::qr_rule(op, gq, gr, q, r);
 });
 
+WEFT_GRADIENT(Geqrf) = not_differentiable("qr() has a gradient");
+
 WEFT_GRADIENT(Svd) = per_input([](Grad gu, GradOf<1> gs, GradOf<2> gvh, Output u, OutputOf<1> s, OutputOf<2> vh) {
   return formulas::svd_rule(gu, gs, gvh, u, s, vh);
 });
 
-WEFT_GRADIENT(Pinv) = per_input([](Grad g, Input<0> a, Output y) { return formulas::pinv_rule(g, a, y); });
+WEFT_GRADIENT(Pinv) = per_input([](const op::Pinv& op, Grad g, Input<0> a, Output y) {
+  return formulas::pinv_rule(op, g, a, y);
+});
 
 WEFT_GRADIENT(Eigh) = per_input([](Grad gw, GradOf<1> gv, Output w, OutputOf<1> v) {
   return formulas::eigh_rule(gw, gv, w, v);

@@ -8,6 +8,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/lu.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/matrix_exp.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
@@ -52,13 +53,43 @@ Tensor det_rule(const Tensor& g, const Tensor& a, const Tensor& lu, const Tensor
                by_inverse(where(which, regular, a), where(which, regular, lu)));
 }
 
-/// With phi(x) the lower triangle and half the diagonal: l^-T sym(phi(l^T g)) l^-1 (Murray 2016, equation 10).
-Tensor cholesky_rule(const Tensor& g, const Tensor& l) {
-  const Tensor product = matmul(l.t(), adjoint::lower_part(g));
+/// p l^-T [tril(l^T gl, -1) + triu(gu u^T)] u^-T for square a = p l u, as l^-1 p^T da u^-1 = l^-1 dl + du u^-1. Rows
+/// below that of a tall matrix are p gl u^-T, and columns beside that of a wide one p l^-T gu; both change the
+/// products.
+Tensor lu_factor_rule(const Tensor& g, const Tensor& lu, const Tensor& pivots) {
+  const int64_t m = lu.size(-2), n = lu.size(-1), k = pivots.size(-1);
+  const Tensor top = narrow(g, -2, 0, k), square = narrow(top, -1, 0, k), right = narrow(top, -1, k, n - k);
+  const Tensor below = narrow(g, -2, k, m - k);
+  const Tensor lower = tril(narrow(lu, -1, 0, k), -1) + eye(m, k, lu.dtype(), lu.device());
+  const Tensor upper = triu(narrow(lu, -2, 0, k)), factors = narrow(narrow(lu, -2, 0, k), -1, 0, k);
+  Tensor by_l = matmul(narrow(lower, -2, 0, k).t(), tril(square, -1));
+  Tensor by_u = matmul(triu(square), narrow(upper, -1, 0, k).t());
+  if (m > n) by_u = by_u - matmul(narrow(lower, -2, k, m - k).t(), below);
+  if (m < n) by_l = by_l - matmul(right, narrow(upper, -1, k, n - k).t());
+  const auto by_inverse_l = [&](const Tensor& x) {
+    return solve_triangular(factors.t(), x, {.upper = true, .unitriangular = true});
+  };
+  const auto by_inverse_u = [&](const Tensor& x) {
+    return solve_triangular(factors.t(), x, {.upper = false, .left = false});
+  };
+  const Tensor middle = tril(by_l, -1) + triu(by_u);
+  if (m > n) return adjoint::permute_rows(by_inverse_u(cat({by_inverse_l(middle), below}, -2)), pivots, false);
+  const Tensor beside = by_inverse_u(middle);
+  return adjoint::permute_rows(by_inverse_l(m < n ? cat({beside, right}, -1) : beside), pivots, false);
+}
+
+/// With phi(x) the lower triangle and half the diagonal: l^-T sym(phi(l^T g)) l^-1 (Murray 2016, equation 10). Matrices
+/// without a factor have the gradient 0; in place of it stands one that has no NaN.
+Tensor cholesky_rule(const op::Cholesky& op, const Tensor& g, const Tensor& y, const Tensor& info) {
+  Tensor l = op.upper ? y.t() : y;
+  const Tensor known = op.checked ? Tensor() : unsqueeze(unsqueeze(info == 0, -1), -1);
+  if (known.defined()) l = where(known, l, eye(l.size(-1), std::nullopt, l.dtype(), l.device()));
+  const Tensor product = matmul(l.t(), adjoint::lower_part(op.upper ? g.t() : g));
   const Tensor lower = adjoint::lower_part(product, -1);
   const Tensor middle = (lower + lower.t() + adjoint::diagonal_matrix(diagonal(product, 0, -2, -1))) * 0.5;
   const Tensor half = solve_triangular(l.t(), middle, {.upper = true});
-  return solve_triangular(l, half, {.upper = false, .left = false});
+  const Tensor out = solve_triangular(l, half, {.upper = false, .left = false});
+  return known.defined() ? where(known, out, zeros({}, out.dtype(), out.device())) : out;
 }
 
 /// [gq + q copyltu(r gr^T - gq^T q)] r^-T, where copyltu mirrors the lower triangle (Walter and Lehmann 2018).
@@ -108,8 +139,13 @@ Tensor svd_rule(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const Ten
 }
 
 /// Golub and Pereyra 1973, equation 4.12: of y = a^+, -y da y + y y^T da^T (1 - a y) + (1 - y a) da^T y^T y,
-/// transposed. No product is a square of a's longer side.
-Tensor pinv_rule(const Tensor& g, const Tensor& a, const Tensor& y) {
+/// transposed. No product is a square of a's longer side. Of a symmetric matrix its symmetric part, from the triangle
+/// that was read.
+Tensor pinv_rule(const op::Pinv& op, const Tensor& g, const Tensor& a, const Tensor& y) {
+  if (op.hermitian) {
+    const Tensor out = pinv_rule({op.rtol, op.atol}, g, tril(a) + tril(a, -1).t(), y);
+    return (out + out.t()) * 0.5;
+  }
   const Tensor yt = y.t(), gt = g.t();
   if (a.size(-2) < a.size(-1)) {
     const Tensor first = matmul(matmul(yt, g), yt);

@@ -9,6 +9,8 @@ namespace weft::adjoint {
 Tensor lu_solve(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed);
 /// a^-T from a's factors.
 Tensor inverse_transposed(const Tensor& a, const Tensor& lu, const Tensor& pivots);
+/// p x for the permutation p of a factorization with these pivots, or with `transposed` p^T x.
+Tensor permute_rows(const Tensor& x, const Tensor& pivots, bool transposed);
 /// The matrix of cofactors through singular vectors: det(u) det(v) u diag(prod of the other s) v^T.
 Tensor cofactors(const Tensor& a);
 /// What is on and below (above) the diagonal `offset` of matrices.

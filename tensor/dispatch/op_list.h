@@ -61,9 +61,9 @@
   /* batch_norm */        X(BatchNorm) X(BatchNormBackward) X(BatchNormInference) \
   /* batch_norm_pool */   X(BatchNormReluMaxPool2d) X(BatchNormReluMaxPool2dBackward) \
   /* attention */         X(Attention) X(AttentionBackward) \
-  /* lu */                X(LuFactor) X(LuSolve) X(Det) X(Slogdet) \
+  /* lu */                X(LuFactor) X(PivotOrder) X(LuSolve) X(Det) X(Slogdet) \
   /* triangular */        X(Cholesky) X(SolveTriangular) \
-  /* qr */                X(Qr) \
+  /* qr */                X(Qr) X(Geqrf) \
   /* svd */               X(Svd) X(Pinv) \
   /* eig */               X(Eigh) X(Eig) \
   /* matrix_exp */        X(MatrixExp) \

@@ -1,15 +1,21 @@
 #include "tensor/functions/lu.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "tensor/adjoints/linalg.h"
+#include "tensor/adjoints/matmul.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/scan.h"
 #include "tensor/functions/svd.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/lu.h"
@@ -24,14 +30,65 @@ Tensor identity_like(const Tensor& a) {
   return broadcast(eye(a.size(-1), std::nullopt, a.dtype(), a.device()), a.shape());
 }
 
+/// x with a x = b, or its transpose's, from the factors of a. Batch axes broadcast.
+Tensor solved_by(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed) {
+  const Shape batch = adjoint::common_batch(lu, b);
+  return adjoint::lu_solve(adjoint::with_batch(a, batch), adjoint::with_batch(lu, batch),
+                           adjoint::with_batch(pivots, batch, 1), adjoint::with_batch(b, batch), transposed);
+}
+
 /// solve() for right sides that are matrices.
 Tensor solved(const Tensor& a, const Tensor& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
   const Tensor matrices = cast(a, dtype);
-  const Shape batch = adjoint::common_batch(a, b);
+  adjoint::common_batch(a, b);                     // an error comes before the work
   const auto [lu, pivots] = factors_of(matrices);  // once per matrix, however many right sides share it
-  return adjoint::lu_solve(adjoint::with_batch(matrices, batch), adjoint::with_batch(lu, batch),
-                           adjoint::with_batch(pivots, batch, 1), adjoint::with_batch(cast(b, dtype), batch), false);
+  return solved_by(matrices, lu, pivots, cast(b, dtype), false);
+}
+
+/// f(a, b) for the arguments of solve(), as matrices to the left of the unknown.
+template <class F> Tensor from_the_left(const Tensor& a, const Tensor& b, bool left, const F& f) {
+  adjoint::check_square(a);
+  const bool vectors = adjoint::are_vectors(b, a);
+  if (vectors && !left)
+    throw ShapeError(text("x a = b takes matrices b (..., k, n), not vectors of shape ", b.shape(),
+                          "; solve with a transposed and left = true"));
+  const bool fits = b.rank() >= (vectors ? 1 : 2) && b.size(vectors ? -1 : left ? -2 : -1) == a.size(-1);
+  if (!fits)
+    throw ShapeError(
+        text("the right side must have ", a.size(-1), left ? " rows" : " columns", ", its shape is ", b.shape()));
+  if (vectors) return squeeze(f(a, unsqueeze(b, -1)), -1);
+  return left ? f(a, b) : transpose(f(transpose(a, -2, -1), transpose(b, -2, -1)), -2, -1);
+}
+
+/// The number, from 1, of the first zero on the diagonal of U, or 0.
+Tensor info_of(const Tensor& lu) {
+  const Tensor pivots = diagonal(lu.detach(), 0, -2, -1);
+  const Tensor before = sum(cumprod(cast(pivots != 0.0, i64), -1), -1);  // how many stand before a zero
+  return cast(where(before == pivots.size(-1), zeros_like(before), before + 1), i32);
+}
+
+/// solve_ex() for right sides that are matrices.
+SolveExResult solved_or_nan(const Tensor& a, const Tensor& b, bool check_errors) {
+  const DType dtype = promote(a.dtype(), b.dtype());
+  const Tensor matrices = cast(a, dtype), right = cast(b, dtype);
+  adjoint::common_batch(a, b);
+  const auto [lu, pivots] = factors_of(matrices);
+  const Tensor info = info_of(lu), singular = unsqueeze(unsqueeze(info != 0, -1), -1);
+  if (check_errors || !any(dispatch::all_samples(singular)).item<bool>())
+    return {solved_by(matrices, lu, pivots, right, false), info};
+  // In place of singular factors stand others that solve, so that gradients do not become NaN on the way.
+  const Tensor x = solved_by(matrices, where(singular, identity_like(lu), lu), pivots, right, false);
+  return {where(singular, full({}, std::numeric_limits<double>::quiet_NaN(), dtype, a.device()), x), info};
+}
+
+/// An error unless `pivots` may belong to these factors.
+void check_factors(const Tensor& lu, const Tensor& pivots) {
+  if (lu.rank() < 2) throw ShapeError(text("it takes factors (..., m, n), not shape ", lu.shape()));
+  Shape shape(lu.shape().begin(), lu.shape().end() - 1);
+  shape[shape.size() - 1] = std::min(lu.size(-2), lu.size(-1));
+  if (pivots.dtype() != i32) throw DtypeError(text("pivots must be i32, not ", pivots.dtype()));
+  if (pivots.shape() != shape) throw ShapeError(text("pivots must have shape ", shape, ", not ", pivots.shape()));
 }
 
 }  // namespace
@@ -42,17 +99,18 @@ Tensor adjoint::lu_solve(const Tensor& a, const Tensor& lu, const Tensor& pivots
 
 Tensor solve(const Tensor& a, const Tensor& b, bool left) {
   ErrorFrame frame("solve", a, b);
-  adjoint::check_square(a);
-  const bool vectors = adjoint::are_vectors(b, a);
-  if (vectors && !left)
-    throw ShapeError(text("x a = b takes matrices b (..., k, n), not vectors of shape ", b.shape(),
-                          "; solve with a transposed and left = true"));
-  const bool fits = b.rank() >= (vectors ? 1 : 2) && b.size(vectors ? -1 : left ? -2 : -1) == a.size(-1);
-  if (!fits)
-    throw ShapeError(
-        text("the right side must have ", a.size(-1), left ? " rows" : " columns", ", its shape is ", b.shape()));
-  if (vectors) return squeeze(solved(a, unsqueeze(b, -1)), -1);
-  return left ? solved(a, b) : transpose(solved(transpose(a, -2, -1), transpose(b, -2, -1)), -2, -1);
+  return from_the_left(a, b, left, solved);
+}
+
+SolveExResult solve_ex(const Tensor& a, const Tensor& b, bool left, bool check_errors) {
+  ErrorFrame frame("solve_ex", a, b);
+  Tensor info;
+  const Tensor result = from_the_left(a, b, left, [&](const Tensor& matrices, const Tensor& right) {
+    const auto [x, found] = solved_or_nan(matrices, right, check_errors);
+    info = found;
+    return x;
+  });
+  return {result, info};
 }
 
 Tensor inv(const Tensor& a) {
@@ -60,6 +118,69 @@ Tensor inv(const Tensor& a) {
   adjoint::check_square(a);
   const auto [lu, pivots] = factors_of(a);
   return adjoint::lu_solve(a, lu, pivots, identity_like(lu), false);
+}
+
+InvExResult inv_ex(const Tensor& a, bool check_errors) {
+  ErrorFrame frame("inv_ex", a);
+  adjoint::check_square(a);
+  const auto [x, info] = solved_or_nan(a, identity_like(a), check_errors);
+  return {x, info};
+}
+
+LuResult lu(const Tensor& a) {
+  ErrorFrame frame("lu", a);
+  const auto [factors, pivots] = dispatch::apply(op::LuFactor{}, a);
+  return lu_unpack(factors, pivots);
+}
+
+LuFactorResult lu_factor(const Tensor& a) {
+  ErrorFrame frame("lu_factor", a);
+  auto [factors, pivots] = dispatch::apply(op::LuFactor{.checked = true}, a);
+  return {factors, pivots};
+}
+
+LuFactorExResult lu_factor_ex(const Tensor& a, bool check_errors) {
+  ErrorFrame frame("lu_factor_ex", a);
+  auto [factors, pivots] = dispatch::apply(op::LuFactor{check_errors}, a);
+  return {factors, pivots, info_of(factors)};
+}
+
+LuResult lu_unpack(const Tensor& lu, const Tensor& pivots, bool unpack_data, bool unpack_pivots) {
+  ErrorFrame frame("lu_unpack", lu, pivots);
+  dispatch::check_accepted(lu.dtype(), op::kFactorization.accepts);
+  check_factors(lu, pivots);
+  const int64_t m = lu.size(-2), k = pivots.size(-1);
+  LuResult out;
+  if (unpack_pivots) {
+    const Tensor order = dispatch::apply(op::PivotOrder{m, true}, pivots);
+    out.p = cast(unsqueeze(order, -1) == arange(0, m, 1, i64, lu.device()), lu.dtype());
+  }
+  if (unpack_data) {
+    out.l = tril(narrow(lu, -1, 0, k), -1) + eye(m, k, lu.dtype(), lu.device());
+    out.u = triu(narrow(lu, -2, 0, k));
+  }
+  return out;
+}
+
+Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool transposed) {
+  ErrorFrame frame("lu_solve", lu, pivots, b);
+  adjoint::check_square(lu);
+  check_factors(lu, pivots);
+  if (b.rank() < 2 || b.size(left ? -2 : -1) != lu.size(-1))
+    throw ShapeError(
+        text("the right side must have ", lu.size(-1), left ? " rows" : " columns", ", its shape is ", b.shape()));
+  dispatch::apply(op::PivotOrder{lu.size(-1), false}, pivots);  // checks them
+  const DType dtype = promote(lu.dtype(), b.dtype());
+  const Tensor factors = cast(lu, dtype);
+  // The gradient of op::LuSolve is that of the matrix.
+  Tensor a = factors.detach();
+  if (dispatch::may_need_gradient(factors)) {
+    const auto [p, l, u] = lu_unpack(factors, pivots, true, false);
+    a = adjoint::permute_rows(adjoint::exact_matmul(l, u), pivots, false);
+  }
+  const Tensor right = cast(left ? b : transpose(b, -2, -1), dtype);
+  const Tensor x = solved_by(a, factors.detach(), pivots, right, transposed == left);
+  return left ? x : transpose(x, -2, -1);
 }
 
 Tensor tensorsolve(const Tensor& a, const Tensor& b, const IntList& axes) {
@@ -86,6 +207,11 @@ Tensor tensorinv(const Tensor& x, int64_t count) {
   Shape shape = last;
   for (const int64_t size : first) shape.push_back(size);
   return reshape(inv(reshape(x, {rows, columns})), shape);
+}
+
+Tensor adjoint::permute_rows(const Tensor& x, const Tensor& pivots, bool transposed) {
+  const Tensor order = dispatch::apply(op::PivotOrder{x.size(-2), !transposed}, pivots);
+  return gather(x, -2, expand(unsqueeze(order, -1), x.shape()));
 }
 
 Tensor adjoint::inverse_transposed(const Tensor& a, const Tensor& lu, const Tensor& pivots) {

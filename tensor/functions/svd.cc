@@ -10,6 +10,7 @@
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/eig.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/qr.h"
 #include "tensor/functions/reduce.h"
@@ -144,13 +145,13 @@ Tensor svdvals(const Tensor& a) {
 Tensor pinv(const Tensor& a, const PinvOptions& options) {
   ErrorFrame frame("pinv", a);
   const auto [rtol, atol] = tolerances(a, options);
-  return dispatch::apply(op::Pinv{rtol, atol}, a);
+  return dispatch::apply(op::Pinv{rtol, atol, options.hermitian}, a);
 }
 
 Tensor matrix_rank(const Tensor& a, const PinvOptions& options) {
   ErrorFrame frame("matrix_rank", a);
   const auto [rtol, atol] = tolerances(a, options);
-  const Tensor s = svdvals(a.detach());
+  const Tensor s = options.hermitian ? abs(eigvalsh(a.detach())) : svdvals(a.detach());
   if (s.numel() == 0) return zeros(Shape(s.shape().begin(), s.shape().end() - 1), i64, a.device());
   return sum(s > maximum(max(s, -1, keepdim) * rtol, full({}, atol, s.dtype(), a.device())), -1);
 }

@@ -11,7 +11,13 @@ namespace weft {
 
 Tensor cholesky(const Tensor& a, bool upper) {
   ErrorFrame frame("cholesky", a);
-  return dispatch::apply(op::Cholesky{upper}, a);
+  return dispatch::apply(op::Cholesky{upper}, a)[0];
+}
+
+CholeskyExResult cholesky_ex(const Tensor& a, bool upper, bool check_errors) {
+  ErrorFrame frame("cholesky_ex", a);
+  auto [l, info] = dispatch::apply(op::Cholesky{upper, check_errors}, a);
+  return {l, info};
 }
 
 Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper) {

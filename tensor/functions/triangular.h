@@ -10,6 +10,13 @@ namespace weft {
 /// With `upper`: the upper triangular u with u^T u = a, computed from the upper triangle. The gradient is symmetric.
 /// Error `matrix 3 of the batch is not positive definite`.
 Tensor cholesky(const Tensor& a, bool upper = false);
+struct CholeskyExResult {
+  Tensor l, info;
+};
+/// cholesky() without an error: `info` (..., i32) is 0 for a positive definite matrix; otherwise it is i if the leading
+/// i x i matrix is the first that is not positive definite, the factor of that matrix of the batch is NaN, and its
+/// gradient is 0. With `check_errors`, it is an error as in cholesky().
+CholeskyExResult cholesky_ex(const Tensor& a, bool upper = false, bool check_errors = false);
 /// Solves a x = b for x, given the factor `l` = cholesky(a). Only one triangle of l is read; the gradient of l is zero
 /// in the other one. Error if there is a zero on the diagonal of l (a is singular).
 Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false);

@@ -2,6 +2,14 @@
 
 namespace weft::op {
 
+Spec PivotOrder::infer(const Operand& pivots) const {
+  if (pivots.rank() < 1 || pivots.size(pivots.rank() - 1) > rows)
+    throw ShapeError(text("it takes up to ", rows, " pivots for ", rows, " rows, not shape ", pivots.shape()));
+  Shape shape = pivots.shape();
+  shape[shape.size() - 1] = rows;
+  return spec_of(shape, i64);
+}
+
 Spec LuSolve::infer(const Operand& a, const Operand& lu, const Operand& pivots, const Operand& b) const {
   check_square(a);
   check_same_shape(a, lu);

@@ -9,13 +9,14 @@ namespace weft::op {
 
 /// a = P L U: one matrix (..., m, n) that holds U and, below its diagonal, L without its unit diagonal; and the pivots
 /// (..., min(m, n)), i32: row i was exchanged with row pivots[i] - 1 (LAPACK's getrf). A singular matrix has a zero on
-/// the diagonal of U.
+/// the diagonal of U, which is an error if `checked`.
 struct LuFactor {
+  bool checked = false;
   static constexpr std::string_view name = "lu_factor";
   static constexpr std::string_view cost = "2/3 n^3 operations";
   static constexpr Policy policy = kFactorization;
   static constexpr int outputs = 2;
-  void attributes(auto) const {}
+  void attributes(auto visit) const { visit("checked", checked); }
   bool operator==(const LuFactor&) const = default;
   std::array<Spec, 2> infer(const Operand& a) const {
     check_matrices(a);
@@ -23,6 +24,19 @@ struct LuFactor {
     return {spec_of(a.shape(), a.dtype), spec_of(vectors_like(a, m < n ? m : n), i32)};
   }
   void cpu(const Operand& a, const Operand& lu, const Operand& pivots) const;
+};
+
+/// The order of `rows` rows that the pivots (..., k), k <= rows, of a factorization make: row i of L U is row order[i]
+/// of a (..., rows), i64. With `inverse`: row i of a is row order[i] of L U. Pivot i lies in [i + 1, rows].
+struct PivotOrder {
+  int64_t rows;
+  bool inverse;
+  static constexpr std::string_view name = "pivot_order";
+  static constexpr Policy policy = {.accepts = DTypes{i32}};
+  void attributes(auto visit) const { visit("rows", rows), visit("inverse", inverse); }
+  bool operator==(const PivotOrder&) const = default;
+  Spec infer(const Operand& pivots) const;
+  void cpu(const Operand& pivots, const Operand& order) const;
 };
 
 /// Solves a x = b, or with `transposed`, a^T x = b. The kernel reads only the factors; gradients are with respect to a

@@ -1,4 +1,4 @@
-// Descriptor of the QR factorization.
+// Descriptors of the QR factorization.
 #pragma once
 
 #include <array>
@@ -25,6 +25,25 @@ struct Qr {
     return {spec_of(vectors ? matrices_like(a, m, k) : Shape{0}, a.dtype), spec_of(matrices_like(a, k, n), a.dtype)};
   }
   void cpu(const Operand& a, const Operand& q, const Operand& r) const;
+};
+
+/// The reflections I - tau_j v_j v_j^T, j < k, whose product is the q of a (m, n), m >= n: one matrix (..., m, n) with
+/// r on and above the diagonal, and v_j below it in column j, without its first element, 1; and tau (..., n) (LAPACK's
+/// geqrf).
+struct Geqrf {
+  static constexpr std::string_view name = "geqrf";
+  static constexpr std::string_view cost = "2 m n^2 operations";
+  static constexpr Policy policy = kFactorization;
+  static constexpr int outputs = 2;
+  void attributes(auto) const {}
+  bool operator==(const Geqrf&) const = default;
+  std::array<Spec, 2> infer(const Operand& a) const {
+    check_matrices(a);
+    const int64_t m = a.size(a.rank() - 2), n = a.size(a.rank() - 1);
+    if (m < n) throw ShapeError(text("it takes at least as many rows as columns, not shape ", a.shape()));
+    return {spec_of(a.shape(), a.dtype), spec_of(vectors_like(a, n), a.dtype)};
+  }
+  void cpu(const Operand& a, const Operand& factors, const Operand& tau) const;
 };
 
 }  // namespace weft::op

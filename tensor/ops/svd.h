@@ -22,17 +22,19 @@ struct Svd {
   void cpu(const Operand& a, const Operand& u, const Operand& s, const Operand& vh) const;
 };
 
-/// The pseudoinverse (n, m): singular values up to max(atol, rtol s_max) count as zero.
+/// The pseudoinverse (n, m): singular values up to max(atol, rtol s_max) count as zero. With `hermitian`, the matrix is
+/// symmetric and only its lower triangle is read.
 struct Pinv {
   double rtol;
   double atol;
+  bool hermitian = false;
   static constexpr std::string_view name = "pinv";
   static constexpr std::string_view cost = "O(m n min(m, n))";
   static constexpr Policy policy = kFactorization;
-  void attributes(auto visit) const { visit("rtol", rtol), visit("atol", atol); }
+  void attributes(auto visit) const { visit("rtol", rtol), visit("atol", atol), visit("hermitian", hermitian); }
   bool operator==(const Pinv&) const = default;
   Spec infer(const Operand& a) const {
-    check_matrices(a);
+    hermitian ? check_square(a) : check_matrices(a);
     return spec_of(matrices_like(a, a.size(a.rank() - 1), a.size(a.rank() - 2)), a.dtype);
   }
   void cpu(const Operand& a, const Operand& out) const;

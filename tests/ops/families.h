@@ -8,7 +8,7 @@
   X(binary) X(unary) X(compare) X(view) X(view_error) X(reduce) X(arg_reduce) X(matmul) X(linear) X(conv) X(pool) \
   X(softmax) X(cross_entropy) X(index) X(cat) X(layer_norm) X(batch_norm) X(attention) X(fill) X(optimizer_step) \
   X(adaptive_step) \
-  X(einsum) X(products) X(linalg) X(decomposition) \
+  X(einsum) X(products) X(linalg) X(decomposition) X(factorization) X(reflection) \
   X(recurrent) X(group_norm) X(ctc_loss) \
   X(vmap) \
   X(sort) X(unique) X(scan) X(statistics) X(histogram) X(search) \

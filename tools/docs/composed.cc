@@ -73,10 +73,20 @@ void products(const Tensor& x) {
 
 void matrices(const Tensor& a) {
   const Tensor b = ones({3, 2}), l = cholesky(a);
+  const LuFactorResult f = lu_factor(a);
+  const GeqrfResult r = geqrf(a);
   WEFT_CALL(solve(a, b));
   WEFT_CALL(inv(a));
+  WEFT_CALL(solve_ex(a, b));
+  WEFT_CALL(inv_ex(a));
+  WEFT_CALL(lu(a));
+  WEFT_CALL(lu_solve(f.lu, f.pivots, b));
   WEFT_CALL(det(a));
   WEFT_CALL(lstsq(a, b));
+  WEFT_CALL(householder_product(r.a, r.tau));
+  WEFT_CALL(ormqr(r.a, r.tau, b));
+  WEFT_CALL(svd_lowrank(a));
+  WEFT_CALL(pca_lowrank(a));
   WEFT_CALL(cholesky_solve(b, l));
   WEFT_CALL(cholesky_inverse(l));
   WEFT_CALL(matrix_rank(a));

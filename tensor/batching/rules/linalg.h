@@ -13,11 +13,13 @@
 namespace weft::batching {
 
 WEFT_BATCHING(LuFactor) = same_op;
+WEFT_BATCHING(PivotOrder) = same_op;
 WEFT_BATCHING(LuSolve) = same_op;
 WEFT_BATCHING(Det) = same_op;
 WEFT_BATCHING(Slogdet) = same_op;
 WEFT_BATCHING(Cholesky) = same_op;
 WEFT_BATCHING(SolveTriangular) = same_op;
+WEFT_BATCHING(Geqrf) = same_op;
 WEFT_BATCHING(Pinv) = same_op;
 WEFT_BATCHING(Eig) = same_op;
 WEFT_BATCHING(MatrixExp) = same_op;

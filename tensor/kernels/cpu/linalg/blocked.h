@@ -183,23 +183,24 @@ template <class T> bool has_zero_on_diagonal(Matrix<const T> a) {
   return false;
 }
 
-/// The upper triangle of row-major `a` becomes u with u^T u = a; what is below it is neither read nor kept. False where
-/// a is not positive definite.
-template <class T> bool cholesky_in_place(Matrix<T> a) {
+/// The upper triangle of row-major `a` becomes u with u^T u = a; what is below it is neither read nor kept. Returns 0,
+/// or i if the leading i x i matrix of a is the first one that is not positive definite.
+template <class T> int64_t cholesky_in_place(Matrix<T> a) {
   const int64_t n = a.rows;
   if (n > kTriangle) {
     const int64_t h = half(n), rest = n - h;
     const Matrix<T> first = a.block(0, 0, h, h), corner = a.block(0, h, h, rest), last = a.block(h, h, rest, rest);
-    if (!cholesky_in_place<T>(first)) return false;
+    if (const int64_t failed = cholesky_in_place<T>(first); failed != 0) return failed;
     for_column_blocks(rest, static_cast<double>(h * h / 2), [&](int64_t begin, int64_t count) {
       solve_triangle<T>(first.transposed(), false, false, corner.block(0, begin, h, count));
     });
     subtract_gram<T>(corner, last);
-    return cholesky_in_place<T>(last);
+    const int64_t failed = cholesky_in_place<T>(last);
+    return failed == 0 ? 0 : h + failed;
   }
   for (int64_t i = 0; i < n; ++i) {
     T* const row = &a.at(i, 0);
-    if (!(row[i] > 0) || !std::isfinite(row[i])) return false;
+    if (!(row[i] > 0) || !std::isfinite(row[i])) return i + 1;
     const T root = std::sqrt(row[i]);
     for (int64_t j = i; j < n; ++j) row[j] /= root;
     for (int64_t k = i + 1; k < n; ++k) {
@@ -208,7 +209,7 @@ template <class T> bool cholesky_in_place(Matrix<T> a) {
       for (int64_t j = k; j < n; ++j) below[j] -= factor * row[j];
     }
   }
-  return true;
+  return 0;
 }
 
 template <class T> void swap_rows(Matrix<T> a, int64_t i, int64_t k) {

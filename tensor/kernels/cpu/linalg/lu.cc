@@ -1,7 +1,9 @@
 #include "tensor/ops/lu.h"
 
 #include <cmath>
+#include <numeric>
 #include <type_traits>
+#include <utility>
 
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/blocked_lu.h"
@@ -121,6 +123,17 @@ template <class T> T sign_of(const Operand& pivots, int64_t index, int64_t n) {
   return odd ? T{-1} : T{1};
 }
 
+/// Error for the first of the matrices whose U has a zero on its diagonal.
+template <class T> void check_regular(const Operand& lu) {
+  FirstFailure singular;
+  for (int64_t i = 0; i < batch_count(lu); ++i) {
+    const Matrix<const T> factors = matrix_of<const T>(lu, i);
+    const int64_t n = std::min(factors.rows, factors.columns);
+    if (linalg::has_zero_on_diagonal(factors.block(0, 0, n, n))) singular.report(i);
+  }
+  singular.check(lu, "is singular; lu_factor_ex() and lu() factor such ones too");
+}
+
 template <class T> void each_factor(const Operand& lu, const Operand& pivots, const auto& f) {
   const int64_t n = lu.size(lu.rank() - 1);
   for_each_matrix(batch_count(lu), static_cast<double>(n),
@@ -147,6 +160,26 @@ void LuFactor::cpu(const Operand& a, const Operand& lu, const Operand& pivots) c
       linalg::lu_in_place<T>(to, vector_of<int32_t>(pivots, i));
     });
   });
+  if (checked) visit_precision(a.dtype, [&]<class T>() { check_regular<T>(lu); });
+}
+
+void PivotOrder::cpu(const Operand& pivots, const Operand& order) const {
+  const int64_t count = rows == 0 ? 0 : order.numel() / rows, exchanges = pivots.size(pivots.rank() - 1);
+  const int64_t stride = pivots.stride(pivots.rank() - 1);
+  Scratch<int64_t> moved(rows);
+  for (int64_t index = 0; index < count; ++index) {
+    int64_t* const out = vector_of<int64_t>(order, index);
+    int64_t* const rows_of_a = inverse ? moved.data() : out;
+    const int32_t* const exchanged = vector_of<const int32_t>(pivots, index);
+    std::iota(rows_of_a, rows_of_a + rows, int64_t{0});
+    for (int64_t i = 0; i < exchanges; ++i) {
+      const int64_t with = exchanged[i * stride];
+      if (with <= i || with > rows)
+        throw IndexError(text("pivot ", i, " must be a number from ", i + 1, " to ", rows, ", not ", with));
+      std::swap(rows_of_a[i], rows_of_a[with - 1]);
+    }
+    for (int64_t i = 0; inverse && i < rows; ++i) out[rows_of_a[i]] = i;
+  }
 }
 
 /// Neither a's values nor its strides matter: the factors are read.

@@ -34,6 +34,16 @@ template <class T> void qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r) {
   linalg::copy_upper_triangle<T>(left, r);
 }
 
+/// The reflections of `a`, as op::Geqrf says.
+template <class T> void factor(Matrix<const T> a, Matrix<T> factors, T* tau) {
+  const int64_t m = a.rows, n = a.columns;
+  const ScratchMatrix<T> left(a), v(m, n), t(linalg::kReflected, n);
+  linalg::reflect_blocks<T>(left, v, t);
+  for (int64_t j = 0; j < n; ++j) tau[j] = t.at(j % linalg::kReflected, j);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) factors.at(i, j) = j >= i ? left.at(i, j) : v.at(i, j);
+}
+
 /// The reflection I - tau v v^T of elements [j, rows) of column j, lane by lane, as linalg::reflection(): v takes their
 /// place, and beta, an element of R, is the second result.
 template <class T> auto lane_reflection(const LaneMatrices<T>& m, int64_t rows, int64_t j) {
@@ -104,6 +114,16 @@ void Qr::cpu(const Operand& a, const Operand& q, const Operand& r) const {
       });
     for_each_matrix(batch_count(a), 4 * m * n * n, [&](int64_t i) {
       qr<T>(matrix_of<const T>(a, i), vectors ? matrix_of<T>(q, i) : Matrix<T>{}, matrix_of<T>(r, i));
+    });
+  });
+}
+
+void Geqrf::cpu(const Operand& a, const Operand& factors, const Operand& tau) const {
+  if (a.numel() == 0) return;
+  const double m = static_cast<double>(a.size(a.rank() - 2)), n = static_cast<double>(a.size(a.rank() - 1));
+  visit_precision(a.dtype, [&]<class T>() {
+    for_each_matrix(batch_count(a), 2 * m * n * n, [&](int64_t i) {
+      factor<T>(matrix_of<const T>(a, i), matrix_of<T>(factors, i), vector_of<T>(tau, i));
     });
   });
 }

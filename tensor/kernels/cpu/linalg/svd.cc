@@ -10,6 +10,7 @@
 #include "tensor/kernels/cpu/linalg/blocked_lu.h"
 #include "tensor/kernels/cpu/linalg/svd_f32.h"
 #include "tensor/kernels/cpu/linalg/svd_f64.h"
+#include "tensor/kernels/cpu/linalg/symmetric.h"
 #include "tensor/kernels/cpu/linalg/tall_panel.h"
 
 namespace weft::kernels::cpu {
@@ -130,6 +131,28 @@ template <class T> void pinv(Matrix<const T> a, double rtol, double atol, const 
   copy_matrix<double, T>(found, out);
 }
 
+/// The same of a symmetric matrix, in f64, from its eigenvalues. `a` is overwritten.
+template <class T> void pinv_symmetric(const ScratchMatrix<double>& a, double rtol, double atol, const Matrix<T>& out) {
+  const int64_t n = a.rows;
+  const ScratchMatrix<double> found(n, n), vectors(n, n), scaled(n, n);
+  if (!invert(a, rtol, atol, found)) {
+    const Scratch<double> memory(n);
+    double* const values = memory.data();
+    linalg::symmetric_eigen<double>(a, values, &vectors);
+    const double limit = std::max(atol, rtol * std::max(std::abs(values[0]), std::abs(values[n - 1])));
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < n; ++j) scaled.at(i, j) = std::abs(values[i]) > limit ? vectors.at(i, j) / values[i] : 0;
+    gemm<double>(vectors.transposed(), scaled, found);
+  }
+  copy_matrix<double, T>(found, out);
+}
+
+/// The symmetric matrix with the lower triangle of `a`, in `out`.
+template <class T> void mirror(Matrix<const T> a, const Matrix<double>& out) {
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int64_t j = 0; j <= i; ++j) out.at(i, j) = out.at(j, i) = a.at(i, j);
+}
+
 constexpr const char* kNotFinite = "has an element that is not finite";
 
 }  // namespace
@@ -167,6 +190,11 @@ void Pinv::cpu(const Operand& a, const Operand& out) const {
   visit_precision(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), 20 * m * n * std::min(m, n), [&](int64_t i) {
       const Matrix<const T> matrix = matrix_of<const T>(a, i);
+      if (hermitian) {
+        const ScratchMatrix<double> whole(matrix.rows, matrix.columns);
+        mirror<T>(matrix, whole);
+        return is_finite<double>(whole) ? pinv_symmetric<T>(whole, rtol, atol, matrix_of<T>(out, i)) : failed.report(i);
+      }
       if (!is_finite(matrix)) return failed.report(i);
       pinv<T>(matrix, rtol, atol, matrix_of<T>(out, i));
     });

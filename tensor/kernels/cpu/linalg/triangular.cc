@@ -1,5 +1,7 @@
 #include "tensor/ops/triangular.h"
 
+#include <limits>
+
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/blocked.h"
 
@@ -27,15 +29,19 @@ template <class T> void move_to_lower(Matrix<T> a) {
   });
 }
 
-/// u^T u = a in row-major `out`, or its transpose: the lower triangle of a is the upper one of its transpose.
-template <class T> bool cholesky(Matrix<const T> a, bool upper, Matrix<T> out) {
+/// u^T u = a in row-major `out`, or its transpose: the lower triangle of a is the upper one of its transpose. Returns
+/// what cholesky_in_place() does; where that is not 0, `out` is NaN.
+template <class T> int64_t cholesky(Matrix<const T> a, bool upper, Matrix<T> out) {
   const Matrix<const T> from = upper ? a : a.transposed();
   linalg::for_upper_tiles(a.rows, kCopied, kCopiesOfAThread, [&](int64_t i, int64_t rows, int64_t j, int64_t columns) {
     copy_matrix_serial<T, T>(from.block(i, j, rows, columns), out.block(i, j, rows, columns));
   });
-  if (!linalg::cholesky_in_place<T>(out)) return false;
+  if (const int64_t failed = linalg::cholesky_in_place<T>(out); failed != 0) {
+    for (int64_t i = 0; i < out.rows; ++i) std::fill_n(&out.at(i, 0), out.columns, std::numeric_limits<T>::quiet_NaN());
+    return failed;
+  }
   upper ? clear_lower<T>(out) : move_to_lower<T>(out);
-  return true;
+  return 0;
 }
 
 /// The same of a few small matrices, one per lane. False where one is not positive definite.
@@ -98,21 +104,25 @@ bool solve_lanes(const op::SolveTriangular& op, const Operand& a, const Operand&
 namespace weft::op {
 using namespace kernels::cpu;
 
-void Cholesky::cpu(const Operand& a, const Operand& out) const {
-  if (a.numel() == 0) return;
+void Cholesky::cpu(const Operand& a, const Operand& out, const Operand& info) const {
   const double n = static_cast<double>(a.size(a.rank() - 1));
+  const int64_t count = batch_count(a);
+  for (int64_t i = 0; i < count; ++i) number_of<int32_t>(info, i) = 0;
+  if (a.numel() == 0) return;
   FirstFailure failed;
   visit_precision(a.dtype, [&]<class T>() {
     const auto one = [&](int64_t i) {
-      if (!cholesky<T>(matrix_of<const T>(a, i), upper, matrix_of<T>(out, i))) failed.report(i);
+      const int64_t order = cholesky<T>(matrix_of<const T>(a, i), upper, matrix_of<T>(out, i));
+      number_of<int32_t>(info, i) = static_cast<int32_t>(order);
+      if (order != 0) failed.report(i);
     };
-    if (!fills_lanes<T>(a)) return for_each_matrix(batch_count(a), n * n * n / 3, one);
-    for_lanes_of_matrices<T>(batch_count(a), n * n * n, [&](int64_t first, int64_t count) {
-      if (cholesky_lanes<T>(a, first, count, upper, out)) return;
-      for (int64_t i = first; i < first + count; ++i) one(i);  // which of them it was
+    if (!fills_lanes<T>(a)) return for_each_matrix(count, n * n * n / 3, one);
+    for_lanes_of_matrices<T>(count, n * n * n, [&](int64_t first, int64_t lanes) {
+      if (cholesky_lanes<T>(a, first, lanes, upper, out)) return;
+      for (int64_t i = first; i < first + lanes; ++i) one(i);  // which of them it was
     });
   });
-  failed.check(a, "is not positive definite");
+  if (checked) failed.check(a, "is not positive definite");
 }
 
 void SolveTriangular::cpu(const Operand& a, const Operand& b, const Operand& out) const {
