@@ -68,6 +68,17 @@ void add_reflections(Cases& cases) {
       CALL(ormqr(x[0], x[1], ormqr(x[0], 2.0 / (square(narrow(x[0], -2, 1, 2)).sum(-2) + 1.0), x[2]), true, true) -
            ormqr(x[0], x[1], x[2], true, true)),
       nullptr);
+  // Several blocks of reflections.
+  row(cases, "householder_product in blocks", {{normal({150, 130})}, {normal({2, 70, 66})}}, CALL([&] {
+        const auto [factors, tau] = geqrf(x[0]);
+        const Tensor q = householder_product(factors, tau);
+        return Outputs{matmul(q, triu(narrow(factors, -2, 0, tau.size(-1)))),
+                       ormqr(factors, tau, x[0], true, true) - triu(factors), ormqr(factors, tau, triu(factors))};
+      }()),
+      [](const Arrays& x) {
+        return Arrays{x[0], build(x[0].shape, [](const Index&) { return 0.0; }), x[0]};
+      })
+      .no_gradient();
   const std::vector<Sample> any = {{normal({3, 3})},    {normal({4, 2})},   {normal({2, 4})},
                                    {normal({2, 3, 2})}, {normal({90, 70})}, {normal({1, 3})},
                                    {normal({130, 3})},  {normal({0, 2})},   {normal({2, 3, 0})}};

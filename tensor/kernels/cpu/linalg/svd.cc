@@ -115,6 +115,25 @@ bool invert(const Matrix<const double>& a, double rtol, double atol, const Matri
   return has_certain_rank(sum_of_squares(a.data, n * n), sum_of_squares(x.data, n * n), rtol, atol, 1);
 }
 
+/// Of more rows than columns: pinv(R) Q^T as in panel_pinv().
+template <class T> void tall_pinv(const Matrix<const T>& a, double rtol, double atol, const Matrix<T>& out) {
+  const int64_t m = a.rows, n = a.columns;
+  const ScratchMatrix<double> q(a), v(m, n), t(linalg::kReflected, n), r(n, n), x(n, n);
+  linalg::reflect_blocks<double>(q, v, t);
+  linalg::copy_upper_triangle<double>(q, r);
+  linalg::first_columns<double>(v, t, q);
+  bool inverted = !linalg::has_zero_on_diagonal<double>(r);
+  if (inverted) {
+    linalg::set_identity<double>(x);
+    linalg::solve_triangle<double>(r, true, false, x);
+    inverted = has_certain_rank(sum_of_squares(r.data, n * n), sum_of_squares(x.data, n * n), rtol, atol, 1);
+  }
+  if (!inverted) pinv_f64(r, rtol, atol, 1, x);
+  const Matrix<double> found = row_major(v.data, n, m);  // V is done with
+  gemm<double>(x, q.transposed(), found);
+  copy_matrix<double, T>(found, out);
+}
+
 /// The pseudoinverse, computed in f64 for every dtype: the inverse of a small singular value has the relative error of
 /// the value.
 template <class T> void pinv(Matrix<const T> a, double rtol, double atol, const Matrix<T>& out) {
@@ -126,8 +145,9 @@ template <class T> void pinv(Matrix<const T> a, double rtol, double atol, const 
     return;
   }
   if (linalg::is_tall_panel(m, n)) return panel_pinv<T>(a, rtol, atol, out);
-  const ScratchMatrix<double> wide(a), found(n, m);
-  if (m > n || !invert(wide, rtol, atol, found)) pinv_f64(wide, rtol, atol, 1, found);
+  if (m > n) return tall_pinv<T>(a, rtol, atol, out);
+  const ScratchMatrix<double> wide(a), found(n, n);
+  if (!invert(wide, rtol, atol, found)) pinv_f64(wide, rtol, atol, 1, found);
   copy_matrix<double, T>(found, out);
 }
 
