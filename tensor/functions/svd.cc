@@ -72,21 +72,25 @@ Triangles triangles_of(const Tensor& a, const Tensor& b) {
 }
 
 /// The same without computing q, and so without gradients.
-Solved solve_by_triangle(const Tensor& a, const Tensor& b) {
-  const auto [r, qb, rest] = triangles_of(a, b);
+Solved solve_by_triangle(const Tensor& a, const Triangles& triangles) {
+  const auto& [r, qb, rest] = triangles;
   if (!has_full_rank(a, r)) return {};
   return {solve_triangular(r, qb, {.upper = true}), sum(square(rest), -2)};
 }
 
 /// The solution of least norm, and the rank, for f32 or f64 matrices (m >= n) without full rank; computed in f64,
-/// without gradients, from the triangular factor, which has the singular values of a and fewer rows.
-LstsqResult solve_deficient(const Tensor& a, const Tensor& b) {
+/// without gradients, from the triangular factor, which has the singular values of a and fewer rows. `triangles` are
+/// those of (a b) as it is.
+LstsqResult solve_deficient(const Tensor& a, const Tensor& b, const Triangles& triangles) {
+  // Of few rows, the limit below which values count as zero is hardly larger than the rounding errors of f32 factors.
+  constexpr int64_t kManyRows = 128;
   const DType dtype = promote(a.dtype(), b.dtype());
-  const auto [r, qb, rest] = triangles_of(cast(a, f64), cast(b, f64));
-  const auto [u, s, vh] = svd(r, false);
+  const bool precise = dtype == f64 || a.size(-2) >= kManyRows;
+  const auto [r, qb, rest] = precise ? triangles : triangles_of(cast(a, f64), cast(b, f64));
+  const auto [u, s, vh] = svd(cast(r, f64), false);
   const Tensor counts = s > max(s, -1, keepdim) * tolerances(a, {}).first;
   const Tensor inverse = where(counts, reciprocal(s), zeros({}, f64, a.device()));
-  const Tensor turned = unsqueeze(inverse, -1) * adjoint::exact_matmul(transpose(u, -2, -1), qb);
+  const Tensor turned = unsqueeze(inverse, -1) * adjoint::exact_matmul(transpose(u, -2, -1), cast(qb, f64));
   const Tensor x = cast(adjoint::exact_matmul(transpose(vh, -2, -1), turned), dtype);
   return {x, zeros({0}, dtype, a.device()), sum(counts, -1)};
 }
@@ -117,10 +121,11 @@ LstsqResult least_squares(const Tensor& a, const Tensor& b) {
   const bool exact = is_exact(a) && is_exact(b) && a.numel() > 0;
   if (a.size(-2) >= a.size(-1)) {
     const bool by_factors = gradients || b.size(-1) > a.size(-1);
-    const auto [x, residuals] = by_factors ? solve_by_factors(a, b) : solve_by_triangle(a, b);
+    const Triangles triangles = by_factors ? Triangles{} : triangles_of(a, b);
+    const auto [x, residuals] = by_factors ? solve_by_factors(a, b) : solve_by_triangle(a, triangles);
     if (x.defined())
       return {x, a.size(-2) > a.size(-1) ? residuals : none(x), full(batch, a.size(-1), i64, a.device())};
-    if (exact && !by_factors && adjoint::common_batch(a, b) == batch) return solve_deficient(a, b);
+    if (exact && !by_factors && adjoint::common_batch(a, b) == batch) return solve_deficient(a, b, triangles);
   } else if (constexpr int64_t kFewRows = 8; exact && a.size(-2) >= kFewRows) {  // for fewer rows, pinv() is faster
     if (const Tensor x = solve_wide(a, b); x.defined()) return {x, none(x), full(batch, a.size(-2), i64, a.device())};
   }
