@@ -202,8 +202,15 @@ TEST(TallMatrices, AtTheEndsOfTheRange) {
   const Tensor tiny = tensor({{1e-310, 0.0}, {0.0, 2e-310}, {0.0, 0.0}, {0.0, 0.0}}, f64);
   EXPECT_EQ(svdvals(tiny).to_vector<double>(), (std::vector<double>{2e-310, 1e-310}));
   EXPECT_EQ(matrix_rank(tiny).item<int64_t>(), 2);
-  const Tensor a = randn({5, 3}, f64), expected = pinv(a);
-  EXPECT_LT(largest(pinv(a * 0x1p-1022) * 0x1p-1022 - expected), 1e-12);
+  for (const auto [m, n] : {Size{5, 3}, {60, 30}}) {
+    const Tensor a = randn({m, n}, f64), expected = pinv(a);
+    EXPECT_LT(largest(pinv(a * 0x1p-1022) * 0x1p-1022 - expected), 1e-12);
+    EXPECT_LT(largest(pinv(a * 0x1p1000) * 0x1p1000 - expected), 1e-12);
+    for (const double scale : {0x1p-120, 1.0, 0x1p120}) {  // f32 is computed in f64, and rounded once
+      const Tensor rounded = a.to(f32) * scale, exact = pinv(rounded.to(f64)) * scale;
+      EXPECT_LT(largest(pinv(rounded).to(f64) * scale - exact), 0x1p-23 * largest(exact));
+    }
+  }
   EXPECT_EQ(pinv(tensor({{49.0}, {0.0}}, f64), {.atol = 49}).to_vector<double>(), (std::vector<double>{0, 0}));
 }
 
@@ -274,10 +281,10 @@ TEST(TallMatrices, LeastSquaresOfMixedBatches) {
 TEST(TallMatrices, BitsDoNotDependOnTheThreads) {
   manual_seed(4);
   for (const DType dtype : {f32, f64}) {
-    const Tensor a = randn({20000, 7}, dtype);
+    const Tensor a = randn({20000, 7}, dtype), wider = randn({3000, 30}, dtype);
     const auto all = [&] {
       const auto [u, s, vh] = svd(a.narrow(1, 0, 4), false);
-      return std::vector<Tensor>{qr(a).q, u, s, vh, pinv(a)};
+      return std::vector<Tensor>{qr(a).q, u, s, vh, pinv(a), pinv(wider)};
     };
     set_num_threads(1);
     const std::vector<Tensor> expected = all();

@@ -115,10 +115,32 @@ bool invert(const Matrix<const double>& a, double rtol, double atol, const Matri
   return has_certain_rank(sum_of_squares(a.data, n * n), sum_of_squares(x.data, n * n), rtol, atol, 1);
 }
 
-/// Of more rows than columns: pinv(R) Q^T as in panel_pinv().
+/// x = (a^T a)^-1 for more rows than columns; false, and x undefined, where singular values are so far apart that the
+/// square of what they are apart costs more digits than f64 has beyond f32. The squares of f32 numbers fit f64.
+bool invert_gram(const Matrix<const double>& a, double rtol, double atol, const Matrix<double>& x) {
+  constexpr double kClose = 1e-3;
+  const int64_t n = a.columns;
+  const ScratchMatrix<double> r(n, n), inverse(n, n);
+  gemm<double>(a.transposed(), a, r);
+  double squares = 0;
+  for (int64_t i = 0; i < n; ++i) squares += r.at(i, i);
+  if (linalg::cholesky_in_place<double>(r) != 0) return false;
+  linalg::set_identity<double>(inverse);
+  linalg::solve_triangle<double>(r, true, false, inverse);
+  if (!has_certain_rank(squares, sum_of_squares(inverse.data, n * n), std::max(rtol, kClose), atol, 1)) return false;
+  gemm<double>(inverse, inverse.transposed(), x);
+  return true;
+}
+
+/// Of more rows than columns: pinv(R) Q^T as in panel_pinv(), or of f32, where that is as precise, (a^T a)^-1 a^T.
 template <class T> void tall_pinv(const Matrix<const T>& a, double rtol, double atol, const Matrix<T>& out) {
   const int64_t m = a.rows, n = a.columns;
   const ScratchMatrix<double> q(a), v(m, n), t(linalg::kReflected, n), r(n, n), x(n, n);
+  const Matrix<double> found = row_major(v.data, n, m);  // once V is done with
+  if (std::is_same_v<T, float> && invert_gram(q, rtol, atol, x)) {
+    gemm<double>(x, q.transposed(), found);
+    return copy_matrix<double, T>(found, out);
+  }
   linalg::reflect_blocks<double>(q, v, t);
   linalg::copy_upper_triangle<double>(q, r);
   linalg::first_columns<double>(v, t, q);
@@ -129,7 +151,6 @@ template <class T> void tall_pinv(const Matrix<const T>& a, double rtol, double 
     inverted = has_certain_rank(sum_of_squares(r.data, n * n), sum_of_squares(x.data, n * n), rtol, atol, 1);
   }
   if (!inverted) pinv_f64(r, rtol, atol, 1, x);
-  const Matrix<double> found = row_major(v.data, n, m);  // V is done with
   gemm<double>(x, q.transposed(), found);
   copy_matrix<double, T>(found, out);
 }
