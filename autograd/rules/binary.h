@@ -7,6 +7,7 @@
 
 #include "autograd/rule.h"
 #include "autograd/rules/zeros_beside.h"
+#include "tensor/adjoints/special.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
@@ -89,6 +90,19 @@ WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return
 WEFT_GRADIENT(Xlogy) = per_input(
     [](Grad g, Input<0> a, Input<1> b) { return g * log(masked_fill(b, logical_and(a == 0.0, b <= 0.0), 1.0)); },
     [](Grad g, Input<0> a, Input<1> b) { return g * (a / b); });
+WEFT_GRADIENT(Xlog1py) = per_input(
+    [](Grad g, Input<0> a, Input<1> b) { return g * log1p(masked_fill(b, logical_and(a == 0.0, b <= -1.0), 0.0)); },
+    [](Grad g, Input<0> a, Input<1> b) { return g * (a / (b + 1.0)); });
+WEFT_GRADIENT(Zeta) = in_f32(per_input([](Grad) -> Tensor { throw GradientError("zeta has no gradient by a"); },
+                                       [](Grad g, Input<0> a, Input<1> b) { return g * -a * zeta(a + 1.0, b); }));
+WEFT_GRADIENT(Igamma) = in_f32(per_input([](Grad) -> Tensor { throw GradientError("igamma has no gradient by a"); },
+                                         [](Grad g, Input<0> a, Input<1> b) {
+                                           return g * adjoint::gamma_density(a, b);
+                                         }));
+WEFT_GRADIENT(Igammac) = in_f32(per_input([](Grad) -> Tensor { throw GradientError("igammac has no gradient by a"); },
+                                          [](Grad g, Input<0> a, Input<1> b) {
+                                            return -g * adjoint::gamma_density(a, b);
+                                          }));
 WEFT_GRADIENT(Copysign) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sign(a) * copysign(1.0, b); },
                                     [](Grad g) { return zeros_like(g); });
 WEFT_GRADIENT(Nextafter) = not_differentiable("a neighbor in a finite set");

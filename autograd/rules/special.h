@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "autograd/rule.h"
+#include "tensor/adjoints/special.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/special.h"
@@ -34,6 +35,35 @@ WEFT_GRADIENT(I1e) = in_f32(per_input([](Grad g, Input<0> x) {
 WEFT_GRADIENT(Polygamma) = per_input([](const op::Polygamma& op, Grad g, Input<0> x) {
   return g * polygamma(op.order + 1, x);
 });
+WEFT_GRADIENT(BesselJ0) = per_input([](Grad g, Input<0> x) { return -g * bessel_j1(x); });
+WEFT_GRADIENT(BesselJ1) = per_input([](Grad g, Input<0> x, Output y) {
+  return g * (bessel_j0(x) - half_at_zero(y, x));
+});
+WEFT_GRADIENT(BesselY0) = per_input([](Grad g, Input<0> x) { return -g * bessel_y1(x); });
+WEFT_GRADIENT(BesselY1) = in_f32(per_input([](Grad g, Input<0> x) { return g * (bessel_y0(x) - bessel_y1(x) / x); }));
+WEFT_GRADIENT(ModifiedBesselK0) = per_input([](Grad g, Input<0> x) { return -g * modified_bessel_k1(x); });
+WEFT_GRADIENT(ModifiedBesselK1) = in_f32(per_input([](Grad g, Input<0> x, Output y) {
+  return -g * (modified_bessel_k0(x) + y / x);
+}));
+WEFT_GRADIENT(Ndtr) = in_f32(per_input([](Grad g, Input<0> x) {
+  return g * (exp(square(x) * -0.5) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2));
+}));
+WEFT_GRADIENT(LogNdtr) = per_input([](Grad g, Input<0> x) { return g * adjoint::log_ndtr_slope(x); });
+// Of y = f / F with f' = -x f and F' = f.
+WEFT_GRADIENT(LogNdtrSlope) = in_f32(per_input([](Grad g, Input<0> x) {
+  const Tensor y = adjoint::log_ndtr_slope(x);  // a y of 16 bits would leave nothing of the sum
+  return -g * (y * (x + y));
+}));
+WEFT_GRADIENT(Ndtri) = in_f32(per_input([](Grad g, Output y) {
+  return g * (exp(square(y) * 0.5) * (std::numbers::sqrt2 / std::numbers::inv_sqrtpi));
+}));
+WEFT_GRADIENT(Erfcx) = in_f32(per_input([](Grad g, Input<0> x) {
+  return g * (x * erfcx(x) * 2.0 - 2 * std::numbers::inv_sqrtpi);
+}));
+WEFT_GRADIENT(Entr) = per_input([](Grad g, Input<0> x) { return g * (-1.0 - log(x)); });
+WEFT_GRADIENT(GammaDensity) =
+    in_f32(per_input([](Grad g, Input<0> a, Input<1> x, Output y) { return g * (y * (log(x) - digamma(a))); },
+                     [](Grad g, Input<0> a, Input<1> x, Output y) { return g * (y * ((a - 1.0) / x - 1.0)); }));
 
 // One rule for both inputs, as their gradients differ only in sign.
 WEFT_GRADIENT(SquaredDifference) = joint([](Grad g, Input<0> a, Input<1> b, Needs needs) {

@@ -13,14 +13,17 @@
   /* binary */            X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Maximum) X(Minimum) X(ClampMin) X(ClampMax) \
                           X(AddScaled) X(AddScalar) X(RsubScalar) X(MulScalar) X(DivScalar) X(RdivScalar) X(PowScalar) \
                           X(RpowScalar) X(Remainder) X(Fmod) X(FloorDivide) X(TruncDivide) X(Atan2) X(Hypot) \
-                          X(Logaddexp) X(Xlogy) X(Copysign) X(Nextafter) X(Fmax) X(Fmin) X(BitwiseAnd) X(BitwiseOr) \
-                          X(BitwiseXor) X(BitwiseLeftShift) X(BitwiseRightShift) \
+                          X(Logaddexp) X(Xlogy) X(Xlog1py) X(Zeta) X(Igamma) X(Igammac) X(Copysign) X(Nextafter) \
+                          X(Fmax) X(Fmin) X(BitwiseAnd) X(BitwiseOr) X(BitwiseXor) X(BitwiseLeftShift) \
+                          X(BitwiseRightShift) \
   /* unary */             X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Log1p) X(Sin) \
                           X(Cos) X(Tanh) X(Sigmoid) X(Relu) X(LeakyRelu) X(GeluOp) X(Silu) X(Softplus) X(Erf) \
                           X(Clip) X(Floor) X(Ceil) X(Round) X(Trunc) X(BitwiseNot) X(Expm1) X(Exp2) X(Log2) X(Log10) \
                           X(Tan) X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Erfc) \
                           X(NanToNum) \
-  /* special */           X(Erfinv) X(Frac) X(Lgamma) X(Digamma) X(I0) X(I1) X(I0e) X(I1e) X(Polygamma) \
+  /* special */           X(Erfinv) X(Frac) X(Lgamma) X(Digamma) X(I0) X(I1) X(I0e) X(I1e) X(BesselJ0) \
+                          X(BesselJ1) X(BesselY0) X(BesselY1) X(ModifiedBesselK0) X(ModifiedBesselK1) X(Ndtr) \
+                          X(LogNdtr) X(LogNdtrSlope) X(Ndtri) X(Erfcx) X(Entr) X(GammaDensity) X(Polygamma) \
                           X(SquaredDifference) X(LogisticLoss) X(Huber) \
   /* compare */           X(IsInf) X(SignBit) X(Eq) X(Ne) X(Lt) X(Le) X(Gt) X(Ge) X(LogicalAnd) X(LogicalOr) \
                           X(LogicalXor) X(EqScalar) X(NeScalar) X(LtScalar) X(LeScalar) X(GtScalar) X(GeScalar) \

@@ -1,12 +1,12 @@
 // Element-wise arithmetic of two tensors, or of a tensor and a number: add, sub, mul, div, pow, maximum, minimum,
-// remainder (%), fmod, floor_divide, clamp_min, clamp_max, atan2, hypot, logaddexp, xlogy, copysign, nextafter, fmax,
-// fmin, bitwise_and (&), bitwise_or (|), bitwise_xor (^), bitwise_left_shift (<<), bitwise_right_shift (>>), and the
-// operators. Operands broadcast as in NumPy and are promoted to promote(a, b); a number or a 0-d tensor does not widen
-// within its category. Results follow IEEE-754: NaN and infinity are not replaced. ShapeError if shapes do not
-// broadcast. DtypeError for bool, except in add and mul of bool with bool (or, and), maximum, minimum, clamp_min,
-// clamp_max, the bitwise operators without shifts, and functions whose results are not integers (div, atan2, hypot,
-// ...), which give f32 for integers and bool. nextafter takes only f32 and f64. The result reuses the memory of a
-// temporary operand if no other tensor holds it.
+// remainder (%), fmod, floor_divide, clamp_min, clamp_max, atan2, hypot, logaddexp, xlogy, xlog1py, zeta, igamma,
+// igammac, copysign, nextafter, fmax, fmin, bitwise_and (&), bitwise_or (|), bitwise_xor (^), bitwise_left_shift (<<),
+// bitwise_right_shift (>>), and the operators. Operands broadcast as in NumPy and are promoted to promote(a, b); a
+// number or a 0-d tensor does not widen within its category. Results follow IEEE-754: NaN and infinity are not
+// replaced. ShapeError if shapes do not broadcast. DtypeError for bool, except in add and mul of bool with bool (or,
+// and), maximum, minimum, clamp_min, clamp_max, the bitwise operators without shifts, and functions whose results are
+// not integers (div, atan2, hypot, ...), which give f32 for integers and bool. nextafter takes only f32 and f64. The
+// result reuses the memory of a temporary operand if no other tensor holds it.
 #pragma once
 
 #include "tensor/core/scalar.h"

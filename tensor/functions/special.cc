@@ -1,8 +1,10 @@
 #include "tensor/functions/special.h"
 
 #include <array>
+#include <cmath>
 #include <numbers>
 
+#include "tensor/adjoints/special.h"
 #include "tensor/dispatch/over.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -22,6 +24,15 @@ Tensor polygamma(int64_t order, const Tensor& x) {
   if (order < 0) throw Error(text("order ", order, " is below 0"));
   if (order > 170) throw Error(text("order ", order, " is above 170, the largest number whose factorial f64 holds"));
   return order == 0 ? digamma(x) : dispatch::apply(op::Polygamma{order}, x);
+}
+
+Tensor mvlgamma(const Tensor& x, int64_t p) {
+  ErrorFrame frame("mvlgamma", x);
+  if (p < 1) throw Error(text("p = ", p, " must be at least 1"));
+  if (is_half_precision(x.dtype())) return cast(mvlgamma(cast(x, f32), p), x.dtype());  // rounded once
+  Tensor sum = lgamma(x) + static_cast<double>(p) * static_cast<double>(p - 1) * std::log(std::numbers::pi) / 4;
+  for (int64_t i = 1; i < p; ++i) sum = std::move(sum) + lgamma(x - static_cast<double>(i) / 2);
+  return sum;
 }
 
 Tensor sinc(const Tensor& x) {
@@ -52,6 +63,9 @@ Tensor logaddexp2(const Tensor& a, const Tensor& b) {
   if (is_half_precision(dtype)) return cast(logaddexp2(cast(a, f32), cast(b, f32)), dtype);  // rounded once
   return logaddexp(cast(a, dtype) * std::numbers::ln2, cast(b, dtype) * std::numbers::ln2) * std::numbers::log2e;
 }
+
+Tensor adjoint::log_ndtr_slope(const Tensor& x) { return dispatch::apply(op::LogNdtrSlope{}, x); }
+Tensor adjoint::gamma_density(const Tensor& a, const Tensor& x) { return dispatch::apply(op::GammaDensity{}, a, x); }
 
 Tensor squared_difference(const Tensor& a, const Tensor& b) {
   ErrorFrame frame("squared_difference", a, b);

@@ -1,4 +1,6 @@
-// Element-wise special functions and parts of losses: erfinv, frac, lgamma, digamma, i0, i1, i0e, i1e, and those below.
+// Element-wise special functions and parts of losses: erfinv, frac, lgamma, digamma, i0, i1, i0e, i1e, bessel_j0,
+// bessel_j1, bessel_y0, bessel_y1, modified_bessel_k0, modified_bessel_k1, ndtr, log_ndtr, ndtri, erfcx, entr, and
+// those below (igamma, igammac, zeta and xlog1py are in binary.h).
 // Integers and bool give f32 (except in frac). NaN propagates.
 #pragma once
 
@@ -16,6 +18,10 @@ namespace weft {
 /// The derivative of digamma of the given order (order 0 is digamma itself). Infinite at the poles 0, -1, ... Error
 /// unless 0 <= order <= 170; the gradient takes the next order.
 Tensor polygamma(int64_t order, const Tensor& x);
+/// The logarithm of the multivariate gamma function: p (p - 1) / 4 log(pi) and lgamma(x - i / 2) for i from 0 to p - 1
+/// (NIST Digital Library of Mathematical Functions, 35.3.4). It is meant for x > (p - 1) / 2, and not checked. Error
+/// unless p >= 1.
+Tensor mvlgamma(const Tensor& x, int64_t p);
 /// sin(pi x) / (pi x), 1 at 0.
 Tensor sinc(const Tensor& x);
 /// log(x / (1 - x)), the inverse of sigmoid. If `eps` is given, x is first limited to [eps, 1 - eps]; otherwise the

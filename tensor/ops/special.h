@@ -21,6 +21,20 @@ struct Polygamma {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
+/// The derivative of log_ndtr: the density of the normal distribution by its share below x.
+struct LogNdtrSlope : Elementwise {
+  static constexpr std::string_view name = "log_ndtr_slope";
+  static constexpr Policy policy = kDelicate;
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// x^(a - 1) e^-x / Gamma(a), the derivative of igamma by x: the density of the gamma distribution.
+struct GammaDensity : Binary {
+  static constexpr std::string_view name = "gamma_density";
+  static constexpr Policy policy = kDelicatePair;
+  void cpu(const Operand& a, const Operand& x, const Operand& out) const;
+};
+
 /// (a - b)^2
 struct SquaredDifference : Binary {
   static constexpr std::string_view name = "squared_difference";

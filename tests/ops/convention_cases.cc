@@ -114,6 +114,7 @@ void add_zeros(Cases& cases) {
   add(cases, "var of fewer than the correction", {2}, {1, 2}, {-INFINITY, INFINITY},
       [](const Tensor& x) { return var(x, {}, 3); });
   add(cases, "i1 at 0", {1}, {0}, {0.5}, [](const Tensor& x) { return i1(x); });
+  add(cases, "bessel_j1 at 0", {1}, {0}, {0.5}, [](const Tensor& x) { return bessel_j1(x); });
   add(cases, "i1e at 0", {1}, {0}, {0.5}, [](const Tensor& x) { return i1e(x); });
   add(cases, "atan2 at the origin", {3}, {0, 1, -1}, {0, 0.5, -0.5},
       [](const Tensor& x) { return atan2(x, x.detach()); });

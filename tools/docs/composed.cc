@@ -123,6 +123,7 @@ void elements(const Tensor& x) {
   WEFT_CALL(addcmul(x, x, x));
   WEFT_CALL(logit(x));
   WEFT_CALL(sinc(x));
+  WEFT_CALL(mvlgamma(x, 2));
   WEFT_CALL(glu(x.t().index({Slice(0, 2)}), 0));
   WEFT_CALL(normalize(x));
   WEFT_CALL(cosine_similarity(x, x * 2.0));

@@ -11,5 +11,6 @@ namespace weft::batching {
 #undef WEFT_UNARY
 
 WEFT_BATCHING(Polygamma) = same_op;
+WEFT_BATCHING(LogNdtrSlope) = same_op;
 
 }  // namespace weft::batching

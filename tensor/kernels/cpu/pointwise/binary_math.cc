@@ -37,6 +37,12 @@ struct XlogyOf {
   }
 };
 
+struct Xlog1pyOf {
+  template <class V> V operator()(V a, V b) const {
+    return vmath::select((a == V{}) & (b == b), V{}, a * vmath::log1p(b));
+  }
+};
+
 /// The bits of floats of one sign rise with their sizes.
 struct NextOf {
   template <class T> T operator()(T a, T b) const {
@@ -100,6 +106,7 @@ WEFT_BINARY_KERNEL(Atan2, floating_pair(kMathGrain, on_registers([](auto y, auto
 WEFT_BINARY_KERNEL(Hypot, floating_pair(kCheapGrain, HypotOf{}, a, b, out))
 WEFT_BINARY_KERNEL(Logaddexp, floating_pair(kMathGrain, on_registers(LogaddexpOf{}), a, b, out))
 WEFT_BINARY_KERNEL(Xlogy, floating_pair(kMathGrain, on_registers(XlogyOf{}), a, b, out))
+WEFT_BINARY_KERNEL(Xlog1py, floating_pair(kMathGrain, on_registers(Xlog1pyOf{}), a, b, out))
 void op::Copysign::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   if (is_half_precision(out.dtype)) {
     const CopysignOfHalves halves =

@@ -7,6 +7,8 @@
 #include <numbers>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/base/vector_bessel.h"
+#include "tensor/kernels/cpu/base/vector_normal.h"
 #include "tensor/kernels/cpu/base/vector_special.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 
@@ -106,12 +108,30 @@ void special(const F& of_double, const G& of_register, const Operand& x, const O
   floating(kMathGrain, on_registers(SpecialOf<F, G>{of_double, of_register}), x, out);
 }
 
+/// f(registers of doubles), also for floats.
+template <class F> struct InDoubles {
+  F f;
+  vmath::Doubles operator()(vmath::Doubles x) const { return f(x); }
+  template <class V> V operator()(V x) const { return vmath::detail::in_doubles(f, x); }
+};
+template <class F> auto in_doubles(F f) { return on_registers(InDoubles<F>{f}); }
+
+struct EntropyOf {
+  template <class V> V operator()(V x) const {
+    const V below = vmath::splat<V>(-std::numeric_limits<vmath::Lane<V>>::infinity());
+    return vmath::select(x > V{}, -x * vmath::log(x), vmath::select(x < V{}, below, x * x));
+  }
+};
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
 namespace weft {
 using namespace kernels::cpu;
 
+/// function(registers of doubles), also for floats.
+#define WEFT_IN_DOUBLES_KERNEL(Op, function) \
+  WEFT_UNARY_KERNEL(Op, floating(kMathGrain, in_doubles([](auto v) { return function(v); }), x, out))
 #define WEFT_SPECIAL_KERNEL(Op, of_double, of_register) \
   WEFT_UNARY_KERNEL(Op, special([](double v) { return of_double(v); }, [](auto v) { return of_register(v); }, x, out))
 
@@ -122,6 +142,18 @@ WEFT_SPECIAL_KERNEL(I0, bessel_i<0>, (vmath::bessel_i<0, false>))
 WEFT_SPECIAL_KERNEL(I1, bessel_i<1>, (vmath::bessel_i<1, false>))
 WEFT_SPECIAL_KERNEL(I0e, scaled_bessel_i<0>, (vmath::bessel_i<0, true>))
 WEFT_SPECIAL_KERNEL(I1e, scaled_bessel_i<1>, (vmath::bessel_i<1, true>))
+WEFT_IN_DOUBLES_KERNEL(BesselJ0, vmath::bessel_j<0>)
+WEFT_IN_DOUBLES_KERNEL(BesselJ1, vmath::bessel_j<1>)
+WEFT_IN_DOUBLES_KERNEL(BesselY0, vmath::bessel_y<0>)
+WEFT_IN_DOUBLES_KERNEL(BesselY1, vmath::bessel_y<1>)
+WEFT_IN_DOUBLES_KERNEL(ModifiedBesselK0, vmath::bessel_k<0>)
+WEFT_IN_DOUBLES_KERNEL(ModifiedBesselK1, vmath::bessel_k<1>)
+WEFT_UNARY_KERNEL(Ndtr, floating(kMathGrain, on_registers([](auto v) { return vmath::ndtr(v); }), x, out))
+WEFT_IN_DOUBLES_KERNEL(LogNdtr, vmath::log_ndtr)
+WEFT_IN_DOUBLES_KERNEL(LogNdtrSlope, vmath::log_ndtr_slope)
+WEFT_IN_DOUBLES_KERNEL(Ndtri, vmath::ndtri)
+WEFT_IN_DOUBLES_KERNEL(Erfcx, vmath::erfcx)
+WEFT_UNARY_KERNEL(Entr, floating(kMathGrain, on_registers(EntropyOf{}), x, out))
 WEFT_UNARY_KERNEL(Frac, floating(
                             kCheapGrain, [](auto v) { return v - std::trunc(v); }, x, out))
 

@@ -1,0 +1,81 @@
+// Hurwitz's zeta function of registers of doubles; of floats it is computed in double as well.
+#pragma once
+
+#include <limits>
+
+#include "tensor/kernels/cpu/base/vector_functions.h"
+
+namespace weft::kernels::cpu::vmath {
+
+namespace detail {
+/// The sum of (q + k)^-x over k >= 0, x > 1 and q > 0: ten terms, then Euler and Maclaurin's corrections, which decide
+/// only where x is not large (F. Johansson, "Rigorous high-precision computation of the Hurwitz zeta function", 2015).
+template <class V> WEFT_SIMD V zeta_of_positive(V x, V q) {
+  constexpr double kSeries[] = {// Bernoulli number 2 m over (2 m)!
+                                1.0 / 12,
+                                -1.0 / 720,
+                                1.0 / 30240,
+                                -1.0 / 1209600,
+                                1.0 / 47900160,
+                                -691.0 / 1307674368000.0,
+                                1.0 / 74724249600.0,
+                                -3617.0 / 10670622842880000.0,
+                                43867.0 / 5109094217170944000.0,
+                                -174611.0 / 802857662698291200000.0};
+  V sum = pow(q, -x);
+  for (double k = 1; k < 10; ++k) {
+    const V term = pow(q + k, -x);
+    sum += term;
+    if (!any_lane(term > sum * 0x1p-60)) return sum;
+  }
+  const V end = q + 10.0;
+  // The integral from `end`. 1 - x is exact up to 2, and from there end^-x times `end`, unless that is below the range.
+  const auto direct = (x < 2.0) | (end > 1e100);
+  const V power = pow(end, select(direct, 1.0 - x, -x));
+  const V integral = select(direct, power, power * end), term = select(direct, power / end, power);
+  sum += integral / (x - 1.0) + term * 0.5;
+  const V s = simd::smaller(x, splat<V>(1e6)), inverse = 1.0 / end, square = inverse * inverse;
+  V factor = term * inverse * s, corrections{};
+  double k = 1;
+  for (const double c : kSeries) {
+    corrections += factor * c;
+    factor *= square * ((s + k) * (s + k + 1.0));
+    k += 2;
+  }
+  return sum + corrections;
+}
+
+template <class V> WEFT_SIMD V floor_of(V x) {
+  constexpr double kRounder = FloatFormat<double>::kRounder;
+  const V nearest = (x + kRounder) - kRounder, down = select(nearest > x, nearest - 1.0, nearest);
+  return select(absolute(x) < 0x1p51, down, x);
+}
+
+/// The same of an integer x and a q below 0 that is none: the terms below 0 are those of 1 - f and from 1 - q on, where
+/// f is what q is above an integer, with the sign of (-1)^x.
+template <class V> WEFT_SIMD V zeta_below(V x, V q) {
+  const V f = q - floor_of(q), half = x * 0.5;
+  const V mirrored = zeta_of_positive(x, 1.0 - f) - zeta_of_positive(x, 1.0 - q);
+  return zeta_of_positive(x, f) + select(floor_of(half) == half, mirrored, -mirrored);
+}
+}  // namespace detail
+
+/// The sum of (q + k)^-x over k >= 0: NaN where x < 1, inf where x = 1 and where q is 0, -1, ...; below 0 in q also NaN
+/// where x is no integer.
+WEFT_SIMD Doubles zeta(Doubles x, Doubles q) {
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+  const auto inside = (x > 1.0) & (q > 0.0), below = (x > 1.0) & (q < 0.0);
+  const Doubles two = splat<Doubles>(2.0);
+  Doubles value = splat<Doubles>(kNan);
+  if (any_lane(inside))
+    value = select(inside, detail::zeta_of_positive(select(inside, x, two), select(inside, q, two)), value);
+  if (any_lane(below)) {
+    const auto defined = below & (detail::floor_of(x) == x);
+    const Doubles under = detail::zeta_below(select(defined, x, two), select(defined, q, splat<Doubles>(-0.5)));
+    value = select(defined, under, value);
+  }
+  const auto pole = (x == 1.0) & (q == q), origin = (x > 1.0) & (q <= 0.0) & (detail::floor_of(q) == q);
+  return select(pole | origin, splat<Doubles>(kInf), value);
+}
+
+}  // namespace weft::kernels::cpu::vmath
