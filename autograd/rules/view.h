@@ -12,14 +12,6 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// The sum of a gradient over the axes that the expansion added or enlarged.
-inline Tensor sum_to(const Tensor& g, const Shape& shape) {
-  const int64_t added = g.rank() - shape.rank();
-  IntList axes;
-  for (int64_t i = 0; i < g.rank(); ++i)
-    if (i < added || (shape[static_cast<size_t>(i - added)] == 1 && g.size(i) != 1)) axes.push_back(i);
-  return axes.empty() ? g : reshape(sum(g, axes), shape);
-}
 inline constexpr auto reshape_back = per_input([](Grad g, ViewOf<0> x) { return reshape(g, x.shape()); });
 }  // namespace formulas
 
@@ -27,7 +19,7 @@ WEFT_GRADIENT(Reshape) = formulas::reshape_back;
 WEFT_GRADIENT(Squeeze) = formulas::reshape_back;
 WEFT_GRADIENT(SqueezeAll) = formulas::reshape_back;
 WEFT_GRADIENT(Unsqueeze) = formulas::reshape_back;
-WEFT_GRADIENT(Expand) = per_input([](Grad g, ViewOf<0> x) { return formulas::sum_to(g, x.shape()); });
+WEFT_GRADIENT(Expand) = per_input([](Grad g, ViewOf<0> x) { return sum_to_size(g, x.shape()); });
 WEFT_GRADIENT(Permute) = per_input([](const op::Permute& op, Grad g) {
   return permute(g, internal::inverse_permutation(op.axes));
 });

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tensor/adjoints/index.h"
+#include "tensor/core/axis_lists.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
@@ -60,22 +61,85 @@ double scale_for(const Tensor& low, const Tensor& high, int64_t bins, DType dtyp
   return std::log2(max(quarters).item<double>()) + count < limit ? 1 : std::exp2(-std::ceil(count) - 4);
 }
 
-HistogramResult between(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
+/// The bin of each value between `edges`, of which the last is closed, and whether it lies in one.
+std::pair<Tensor, Tensor> placed(const Tensor& values, const Tensor& edges) {
   const int64_t bins = edges.size(0) - 1;
-  const Tensor values = reshape(detach(x), {x.numel()});
   const Tensor plain = detach(edges), top = slice(plain, 0, bins);  // not 0-d: promoted as the edges are
-  // The last bin is closed; what lies outside goes to a bin behind the last, which is cut off.
   const Tensor place = searchsorted(plain, values, true) - 1;
-  const Tensor inside = logical_and(place >= 0, values <= top);
-  const Tensor bin = where(inside, clip(place, std::nullopt, bins - 1), full({}, bins, i64, x.device()));
-  Tensor weight = options.weight;
-  if (weight.defined()) {
-    if (weight.shape() != x.shape())
-      throw ShapeError(text("the weight must have shape ", x.shape(), ", not ", weight.shape()));
-    weight = cast(reshape(weight, {weight.numel()}), x.dtype());
+  return {clip(place, 0, bins - 1), logical_and(place >= 0, values <= top)};
+}
+
+/// How many values lie in each of `bins` bins, or their weight. `shape` is what a given weight must have.
+Tensor counted(const Tensor& bin, const Tensor& inside, int64_t bins, const Tensor& weight, const Shape& shape,
+               DType dtype) {
+  // What lies outside goes to a bin behind the last, which is cut off.
+  const Tensor place = where(inside, bin, full({}, bins, i64, bin.device()));
+  Tensor weights = weight;
+  if (weights.defined()) {
+    if (weights.shape() != shape)
+      throw ShapeError(text("the weight must have shape ", shape, ", not ", weights.shape()));
+    weights = cast(reshape(weights, {weights.numel()}), dtype);
   }
-  Tensor hist = cast(slice(added_up(bin, weight, bins + 1), 0, 0, bins), x.dtype());
+  return cast(slice(added_up(place, weights, checked_add(bins, 1)), 0, 0, bins), dtype);
+}
+
+HistogramResult between(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
+  const auto [bin, inside] = placed(reshape(detach(x), {x.numel()}), edges);
+  Tensor hist = counted(bin, inside, edges.size(0) - 1, options.weight, x.shape(), x.dtype());
   if (options.density) hist = hist / sum(hist) / diff(edges);
+  return {hist, edges};
+}
+
+/// The edges of `bins` bins of equal width in `range`, by default from the smallest to the largest of the values.
+Tensor equal_edges(const Tensor& values, int64_t bins, const std::optional<std::pair<double, double>>& given) {
+  check_bins(bins);
+  std::pair<double, double> range;
+  if (given) {
+    range = *given;
+  } else {
+    const auto [low, high] = whole_range(detach(values));
+    range = {low.item<double>(), high.item<double>()};
+  }
+  auto [low, high] = range;
+  check_range(low, high);
+  if (low == high) low -= 0.5, high += 0.5;  // as NumPy does
+  return linspace(low, high, bins + 1, values.dtype(), values.device());
+}
+
+void check_edges(const Tensor& edges) {
+  if (edges.rank() != 1 || edges.size(0) < 2)
+    throw ShapeError(text("the edges must have one axis and be two or more, not shape ", edges.shape()));
+  const Tensor ascends = dispatch::all_samples(diff(detach(edges)) >= 0.0);
+  if (ascends.numel() > 0 && !all(ascends).item<bool>()) throw Error("the edges must ascend, without NaN");
+}
+
+/// The number of coordinates of the points x.
+int64_t coordinates(const Tensor& x) {
+  dispatch::check_accepted(x.dtype(), kFloating);
+  if (x.rank() == 0) throw ShapeError("the points have no axes; they are (..., coordinates)");
+  const int64_t count = x.size(-1);
+  if (count < 1 || count > kMaxAxes)
+    throw ShapeError(text("the points have ", count, " coordinates, not 1 to ", kMaxAxes));
+  return count;
+}
+
+HistogramddResult cells_between(const Tensor& x, const std::vector<Tensor>& edges, const HistogramddOptions& options) {
+  const Tensor points = reshape(detach(x), {-1, static_cast<int64_t>(edges.size())});
+  Tensor cell, inside;
+  Shape shape, weights = x.shape();
+  weights.erase(weights.rank() - 1);
+  for (size_t d = 0; d < edges.size(); ++d) {
+    const auto [bin, in] = placed(contiguous(select(points, 1, static_cast<int64_t>(d))), edges[d]);
+    shape.push_back(edges[d].size(0) - 1);
+    cell = d == 0 ? bin : cell * shape.back() + bin;
+    inside = d == 0 ? in : logical_and(inside, in);
+  }
+  Tensor hist = reshape(counted(cell, inside, checked_numel(shape), options.weight, weights, x.dtype()), shape);
+  if (options.density) hist = hist / sum(hist);
+  for (int64_t d = 0; options.density && d < shape.rank(); ++d) {
+    const Tensor widths = diff(edges[static_cast<size_t>(d)]);
+    hist = hist / reshape(widths, internal::shape_along(d, shape.rank(), widths.numel()));
+  }
   return {hist, edges};
 }
 
@@ -124,29 +188,38 @@ Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
 HistogramResult histogram(const Tensor& x, int64_t bins, const HistogramOptions& options) {
   ErrorFrame frame("histogram", x);
   dispatch::check_accepted(x.dtype(), kFloating);
-  check_bins(bins);
-  std::pair<double, double> range;
-  if (options.range) {
-    range = *options.range;
-  } else {
-    const auto [low, high] = whole_range(detach(x));
-    range = {low.item<double>(), high.item<double>()};
-  }
-  auto [low, high] = range;
-  check_range(low, high);
-  if (low == high) low -= 0.5, high += 0.5;  // as NumPy does
-  return between(x, linspace(low, high, bins + 1, x.dtype(), x.device()), options);
+  return between(x, equal_edges(x, bins, options.range), options);
 }
 
 HistogramResult histogram(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
   ErrorFrame frame("histogram", x, edges);
   dispatch::check_accepted(x.dtype(), kFloating);
-  if (edges.rank() != 1 || edges.size(0) < 2)
-    throw ShapeError(text("the edges must have one axis and be two or more, not shape ", edges.shape()));
   if (options.range) throw Error("a range goes with a number of bins, not with edges");
-  const Tensor ascends = dispatch::all_samples(diff(detach(edges)) >= 0.0);
-  if (ascends.numel() > 0 && !all(ascends).item<bool>()) throw Error("the edges must ascend, without NaN");
+  check_edges(edges);
   return between(x, edges, options);
+}
+
+HistogramddResult histogramdd(const Tensor& x, const IntList& bins, const HistogramddOptions& options) {
+  ErrorFrame frame("histogramdd", x);
+  const auto count = static_cast<size_t>(coordinates(x));
+  if (bins.size() != count && bins.size() != 1)
+    throw ShapeError(text(bins.size(), " numbers of bins for ", count, " coordinates"));
+  if (!options.ranges.empty() && options.ranges.size() != count)
+    throw ShapeError(text(options.ranges.size(), " ranges for ", count, " coordinates"));
+  std::vector<Tensor> edges;
+  for (size_t d = 0; d < count; ++d)
+    edges.push_back(equal_edges(select(x, -1, static_cast<int64_t>(d)), bins[bins.size() == 1 ? 0 : d],
+                                options.ranges.empty() ? std::nullopt : std::optional(options.ranges[d])));
+  return cells_between(x, edges, options);
+}
+
+HistogramddResult histogramdd(const Tensor& x, const std::vector<Tensor>& edges, const HistogramddOptions& options) {
+  ErrorFrame frame("histogramdd", x);
+  const auto count = static_cast<size_t>(coordinates(x));
+  if (edges.size() != count) throw ShapeError(text("edges of ", edges.size(), " coordinates, the points have ", count));
+  if (!options.ranges.empty()) throw Error("ranges go with numbers of bins, not with edges");
+  for (const Tensor& of_one : edges) check_edges(of_one);
+  return cells_between(x, edges, options);
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/reduce.h"
 
 namespace weft {
@@ -32,6 +33,20 @@ Tensor prod(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype) {
 Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype) {
   ErrorFrame frame("mean", x);
   return mean(cast(x, dtype), axes, keep);
+}
+Tensor sum_to_size(const Tensor& x, const Shape& shape) {
+  ErrorFrame frame("sum_to_size", x);
+  const int64_t added = x.rank() - shape.rank();
+  IntList axes;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    const int64_t size = i < added ? 1 : shape[static_cast<size_t>(i - added)];
+    if (i < added || (size == 1 && x.size(i) != 1))
+      axes.push_back(i);
+    else if (size != x.size(i))
+      throw ShapeError(text("it is no sum to shape ", shape, ", which does not expand to ", x.shape()));
+  }
+  if (added < 0) throw ShapeError(text("it is no sum to shape ", shape, ", which has more axes"));
+  return axes.empty() ? x : reshape(sum(x, axes), shape);
 }
 Tensor max(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Max>("max", x, axes, keep); }
 Tensor min(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Min>("min", x, axes, keep); }

@@ -14,6 +14,9 @@ Tensor prod(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor sum(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype);
 Tensor prod(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype);
 Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype);
+/// The sum over the axes that expand() from `shape` to x's shape adds or enlarges; x itself if there are none.
+/// ShapeError unless `shape` expands to x's shape.
+Tensor sum_to_size(const Tensor& x, const Shape& shape);
 /// The mean. bf16 and f16 are computed in f32. DtypeError for integers (cast first).
 Tensor mean(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// The largest, or the smallest element. NaN propagates. Elements that tie share the gradient evenly. Error if there

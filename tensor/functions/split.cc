@@ -6,6 +6,7 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/view.h"
 
@@ -145,6 +146,43 @@ Tensor cartesian_prod(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> columns;
   for (const Tensor& grid : meshgrid(tensors)) columns.push_back(reshape(grid, {-1}));
   return stack(columns, 1);
+}
+
+namespace {
+
+/// The number of ways to choose r of n things.
+int64_t choices(int64_t n, int64_t r) {
+  if (r > n) return 0;
+  int64_t count = 1;
+  for (int64_t i = 1; i <= std::min(r, n - r); ++i) count = checked_multiply(count, n - std::min(r, n - r) + i) / i;
+  return count;
+}
+
+/// Writes the `rows` combinations of r of the numbers below n to `to`, one after the other.
+void write_choices(int64_t* to, int64_t rows, int64_t n, int64_t r, bool with_replacement) {
+  const int64_t step = with_replacement ? 0 : 1;  // from one number to the next, at least
+  for (int64_t i = 0; i < r && rows > 0; ++i) to[i] = i * step;
+  for (int64_t row = 1; row < rows; ++row, to += r) {
+    std::copy_n(to, r, to + r);
+    int64_t* const next = to + r;
+    int64_t i = r - 1;  // the last number that can grow; those behind it follow it as closely as they may
+    while (next[i] == n - 1 - (r - 1 - i) * step) --i;
+    ++next[i];
+    for (int64_t j = i + 1; j < r; ++j) next[j] = next[j - 1] + step;
+  }
+}
+
+}  // namespace
+
+Tensor combinations(const Tensor& x, int64_t r, bool with_replacement) {
+  ErrorFrame frame("combinations", x);
+  if (x.rank() != 1) throw ShapeError(text("it takes a tensor with one axis, not shape ", x.shape()));
+  if (r < 0) throw Error(text("the number of elements must be 0 or more, not ", r));
+  if (r == 0) return empty({0}, x.dtype(), x.device());
+  const int64_t n = x.size(0), rows = choices(with_replacement ? checked_add(n, r - 1) : n, r);
+  const Tensor places = empty({checked_multiply(rows, r)}, i64);
+  write_choices(places.data<int64_t>(), rows, n, r, with_replacement);
+  return reshape(index_select(x, 0, places.to(x.device())), {rows, r});
 }
 
 }  // namespace weft

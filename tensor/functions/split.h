@@ -1,4 +1,4 @@
-// Splitting a tensor into views, and grids made from 1-D tensors.
+// Splitting a tensor into views, and grids and combinations made from 1-D tensors.
 #pragma once
 
 #include <initializer_list>
@@ -50,5 +50,9 @@ std::vector<Tensor> unbind(const Tensor& x, int64_t axis = 0);
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_view indexing = "ij");
 /// All combinations of the elements of n 1-D tensors: (product of the sizes, n). A single tensor is returned unchanged.
 Tensor cartesian_prod(const std::vector<Tensor>& tensors);
+/// The combinations of r elements of the 1-D tensor x, or with `with_replacement` those in which an element may occur
+/// several times: (number of combinations, r), in the order of Python's itertools.combinations. (0) for r = 0, as in
+/// PyTorch. ShapeError for other ranks, Error for a negative r.
+Tensor combinations(const Tensor& x, int64_t r = 2, bool with_replacement = false);
 
 }  // namespace weft

@@ -122,6 +122,83 @@ void add_histogram_options(Cases& cases) {
       .no_gradient();
 }
 
+/// Counts of the points x[0] in cells between 0, 2, 4 and between 0, 1, 4.
+Array in_cells(const Array& x, const Row& weight) {
+  const Row edges[] = {{0, 2, 4}, {0, 1, 4}};
+  Array out{{2, 2}, Row(4, 0.0)};
+  for (size_t point = 0; point < x.values.size() / 2; ++point) {
+    const Array first = in_bins({x.values[2 * point]}, edges[0]), second = in_bins({x.values[2 * point + 1]}, edges[1]);
+    for (const Index& i : indices_of(out.shape))
+      out.at(i) += first.at({i[0]}) * second.at({i[1]}) * (weight.empty() ? 1 : weight[point]);
+  }
+  return out;
+}
+
+void add_histogramdd(Cases& cases) {
+  const auto edges = [](const Tensor& like) {
+    return std::vector{tensor({0.0, 2.0, 4.0}).to(like.dtype()).to(like.device()),
+                       tensor({0.0, 1.0, 4.0}).to(like.dtype()).to(like.device())};
+  };
+  const auto all = [](const HistogramddResult& r) { return Outputs{r.hist, r.edges[0], r.edges[1]}; };
+  const std::vector<Sample> samples = {{integers({20, 2}, -1, 5)},
+                                       {given({4, 2}, {0, 4, kNan, 1, 4, 4, 2, 1})},
+                                       {integers({2, 3, 2}, 0, 4)},
+                                       {normal({0, 2})}};
+  cases
+      .add("histogramdd between edges", samples, CALL(histogramdd(x[0], edges(x[0])).hist),
+           [](const Arrays& x) { return in_cells(x[0], {}); })
+      .no_gradient();
+  cases
+      .add(
+          "histogramdd", {{given({3, 2}, {0, 0, 1, 4, 4, 2})}, {given({1, 3, 2}, {4, 4, 0, 0, 1, 2})}},
+          CALL(all(histogramdd(x[0], {2, 4}))),
+          [](const Arrays& x) {
+            Array out{{2, 4}, Row(8, 0.0)};
+            for (size_t i = 0; i < 6; i += 2)
+              out.at({x[0].values[i] < 2 ? 0 : 1, std::min<int64_t>(3, static_cast<int64_t>(x[0].values[i + 1]))}) += 1;
+            return Arrays{out, Array{{3}, {0, 2, 4}}, Array{{5}, {0, 1, 2, 3, 4}}};
+          })
+      .no_vmap()
+      .no_gradient();
+  cases
+      .add("histogramdd weights and density", {{integers({20, 2}, 0, 4), positive({20})}},
+           CALL(histogramdd(x[0].detach(), edges(x[0]), {.weight = x[1], .density = true}).hist),
+           [](const Arrays& x) {
+             Array out = in_cells(x[0], x[1].values);
+             const double total = reference::sum(out.values);
+             for (const Index& i : indices_of(out.shape)) out.at(i) /= total * 2 * (i[1] == 0 ? 1 : 3);
+             return out;
+           })
+      .compares(DTypes{f32, f64})
+      .loose(10)
+      .no_layouts()
+      .no_gradient();
+  cases.error<ShapeError>(
+      "histogramdd bins",
+      [] {
+        histogramdd(ones({4, 3}), {2, 2});
+      },
+      "histogramdd([4, 3] f32): 2 numbers of bins for 3 coordinates");
+  cases.error<ShapeError>(
+      "histogramdd coordinates",
+      [] {
+        histogramdd(ones({4, 9}), {2});
+      },
+      "histogramdd([4, 9] f32): the points have 9 coordinates, not 1 to 8");
+  cases.error<ShapeError>(
+      "histogramdd weight",
+      [] {
+        histogramdd(ones({4, 2}), {2}, {.weight = ones({4, 2})});
+      },
+      "histogramdd([4, 2] f32): the weight must have shape [4], not [4, 2]");
+  cases.error<ShapeError>(
+      "histogramdd ranges",
+      [] {
+        histogramdd(ones({4, 2}), {2}, {.ranges = {{0, 1}}});
+      },
+      "histogramdd([4, 2] f32): 1 ranges for 2 coordinates");
+}
+
 void add_errors(Cases& cases) {
   const Tensor x = ones({2, 3});
   cases.error<DtypeError>(
@@ -191,6 +268,7 @@ void add_histogram_cases(Cases& cases) {
   add_histc(cases);
   add_histogram(cases);
   add_histogram_options(cases);
+  add_histogramdd(cases);
   add_errors(cases);
 }
 

@@ -132,6 +132,36 @@ void add_moments(Cases& cases) {
         .no_gradient();
 }
 
+void add_sum_to_size(Cases& cases) {
+  const auto add = [&](const char* name, const Shape& shape, const std::vector<int64_t>& axes) {
+    cases
+        .add(name, {{normal({2, 3, 4})}}, CALL(sum_to_size(x[0], shape)),
+             [=](const Arrays& x) { return reshaped(reduction(axes, false, reference::sum)(x)[0], shape); })
+        .accepts(kAll)
+        .gives({Result::summed});
+  };
+  add("sum_to_size", {3, 1}, {0, 2});
+  add("sum_to_size with leading ones", {1, 1, 4}, {0, 1});
+  add("sum_to_size of all", {}, {0, 1, 2});
+  cases
+      .add("sum_to_size of its own size", {{normal({2, 3})}, {normal({0, 1})}, {normal({})}},
+           CALL(sum_to_size(x[0], x[0].shape())), same())
+      .accepts(kAll)
+      .gives({Result::same});
+  cases.error<ShapeError>(
+      "sum_to_size",
+      [] {
+        sum_to_size(ones({2, 3}), {2});
+      },
+      "sum_to_size([2, 3] f32): it is no sum to shape [2], which does not expand to [2, 3]");
+  cases.error<ShapeError>(
+      "sum_to_size of more axes",
+      [] {
+        sum_to_size(ones({3}), {1, 3});
+      },
+      "sum_to_size([3] f32): it is no sum to shape [1, 3], which has more axes");
+}
+
 void add_errors(Cases& cases) {
   using Function = std::function<Tensor(const Tensor&, const Axes&)>;
   const std::pair<const char*, Function> functions[] = {
@@ -187,6 +217,7 @@ void add_reduce_cases(Cases& cases) {
   add_extremes(cases);
   add_logic(cases);
   add_moments(cases);
+  add_sum_to_size(cases);
   add_errors(cases);
 }
 
