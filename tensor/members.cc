@@ -1,8 +1,5 @@
 // Tensor's members that forward to the free functions, which are the API's definition.
-#include "tensor/dispatch/batched.h"
-#include "tensor/dispatch/in_place.h"
 #include "tensor/functions_all.h"
-#include "tensor/ops/copy.h"
 
 namespace weft {
 
@@ -219,6 +216,7 @@ WEFT_REDUCTIONS(WEFT_REDUCTION)
 #undef WEFT_REDUCTION
 Tensor Tensor::sum(const Axes& axes, KeepDim keep, DType dtype) const { return weft::sum(*this, axes, keep, dtype); }
 Tensor Tensor::mean(const Axes& axes, KeepDim keep, DType dtype) const { return weft::mean(*this, axes, keep, dtype); }
+Tensor Tensor::sum_to_size(const Shape& shape) const { return weft::sum_to_size(*this, shape); }
 Tensor Tensor::prod(const Axes& axes, KeepDim keep, DType dtype) const { return weft::prod(*this, axes, keep, dtype); }
 ValuesAndIndices Tensor::max_with_indices(int64_t axis, KeepDim keep) const {
   return weft::max_with_indices(*this, axis, keep);
@@ -307,70 +305,5 @@ QrResult Tensor::qr(QrMode mode) const { return weft::qr(*this, mode); }
 Tensor Tensor::matrix_power(int64_t n) const { return weft::matrix_power(*this, n); }
 Tensor Tensor::cholesky_solve(const Tensor& l, bool upper) const { return weft::cholesky_solve(*this, l, upper); }
 Tensor Tensor::cholesky(bool upper) const { return weft::cholesky(*this, upper); }
-
-namespace {
-
-/// self = f(self), for functions that have no kernel in place; `others` are what else f reads. What f keeps of self for
-/// backward is a copy, as the write makes self another. ShapeError where f broadcasts self, DtypeError where it leaves
-/// self's category of dtypes.
-template <class F, std::same_as<Tensor>... Others>
-Tensor& write(const char* name, Tensor& self, const F& f, const Others&... others) {
-  ErrorFrame frame(name, self, others...);
-  const bool recorded =
-      internal::modes().recording && (dispatch::needs_gradient(self) || ... || dispatch::needs_gradient(others));
-  const Tensor value = f(recorded ? weft::clone(self) : self);
-  dispatch::check_category(value.dtype(), self.dtype());
-  if (value.shape() != self.shape())
-    throw ShapeError(text("the result has shape ", value.shape(), " and cannot be written in place to ", self.shape()));
-  return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::on_device_of(self, value));
-}
-
-}  // namespace
-
-Tensor& Tensor::scatter_reduce_(int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
-                                bool include_self) {
-  return write(
-      "scatter_reduce_", *this,
-      [&](const Tensor& x) { return weft::scatter_reduce(x, axis, index, src, reduce, include_self); }, index, src);
-}
-Tensor& Tensor::tril_(int64_t diagonal) {
-  return write("tril_", *this, [&](const Tensor& x) { return weft::tril(x, diagonal); });
-}
-Tensor& Tensor::triu_(int64_t diagonal) {
-  return write("triu_", *this, [&](const Tensor& x) { return weft::triu(x, diagonal); });
-}
-Tensor& Tensor::pow_(const Scalar& exponent) {
-  return write("pow_", *this, [&](const Tensor& x) { return weft::pow(x, exponent); });
-}
-Tensor& Tensor::pow_(const Tensor& exponent) {
-  return write(
-      "pow_", *this, [&](const Tensor& x) { return weft::pow(x, exponent); }, exponent);
-}
-Tensor& Tensor::nan_to_num_(double nan, std::optional<Scalar> posinf, std::optional<Scalar> neginf) {
-  return write("nan_to_num_", *this, [&](const Tensor& x) { return weft::nan_to_num(x, nan, posinf, neginf); });
-}
-Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  return write(
-      "addmm_", *this, [&](const Tensor& x) { return weft::addmm(x, a, b, beta, alpha); }, a, b);
-}
-Tensor& Tensor::baddbmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  return write(
-      "baddbmm_", *this, [&](const Tensor& x) { return weft::baddbmm(x, a, b, beta, alpha); }, a, b);
-}
-Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) {
-  return write(
-      "lerp_", *this, [&](const Tensor& x) { return weft::lerp(x, end, weight); }, end, weight);
-}
-Tensor& Tensor::zero_() {
-  ErrorFrame frame("zero_", *this);
-  return fill_(0);
-}
-
-Tensor& Tensor::fill_diagonal_(const Scalar& value) {
-  ErrorFrame frame("fill_diagonal_", *this);
-  if (rank() != 2) throw ShapeError(text("it has ", rank(), " axes; it takes a matrix"));
-  diagonal().fill_(value);
-  return *this;
-}
 
 }  // namespace weft

@@ -167,12 +167,18 @@ Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha) {
 
 namespace {
 
+/// Whether the gradient of the first operand reads its value.
+template <class Op>
+constexpr bool kReadsFirst = std::same_as<Op, op::Atan2> || std::same_as<Op, op::Hypot> ||
+                             std::same_as<Op, op::Xlogy> || std::same_as<Op, op::Copysign>;
+
 /// self = op(self, other), where `other` has the dtype of the result.
 template <class Op> Tensor& write_alike(const Op& op, const char* name, Tensor& self, const Tensor& other) {
   const Tensor fitting = other.shape() == self.shape() ? other : broadcast(other, self.shape());
   constexpr bool is_sum = std::same_as<Op, op::Add> || std::same_as<Op, op::Sub> || std::same_as<Op, op::AddScaled>;
-  // The gradient of a factor reads the old value of self: it is computed beside it and then copied.
-  if (!is_sum && internal::modes().recording && fitting.requires_grad()) {
+  // A gradient reads the old value of self, as that of a factor does: the result is computed beside it and then copied.
+  const bool read = (!is_sum && fitting.requires_grad()) || (kReadsFirst<Op> && self.requires_grad());
+  if (internal::modes().recording && read) {
     const Tensor factor = fitting.shares_storage(self) ? clone(fitting) : fitting;
     return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(op, clone(self), factor));
   }
@@ -257,6 +263,35 @@ Tensor float_power(const Tensor& a, double b) {
   return pow(cast(a, f64), b);
 }
 
+DType result_type(const Tensor& a, const Tensor& b) {
+  ErrorFrame frame("result_type", a, b);
+  return dispatch::promoted(std::array{a, b});
+}
+
+namespace {
+
+/// x 2^exponents of f64, in two steps: 2^1074, which the smallest number takes, is more than f64 holds.
+Tensor shifted(const Tensor& x, const Tensor& exponents) {
+  const Tensor half = floor(exponents * 0.5);
+  return x * pow(2.0, half) * pow(2.0, exponents - half);
+}
+
+}  // namespace
+
+FrexpResult frexp(const Tensor& x) {
+  ErrorFrame frame("frexp", x);
+  dispatch::check_accepted(x.dtype(), kFloating);
+  const Tensor wide = cast(x, f64), own = detach(wide);
+  const Tensor has_one = logical_and(isfinite(own), own != 0.0);
+  const Tensor small = abs(own) < 0x1p-1000;  // where log2() may be inexact, as of subnormal numbers
+  const Tensor size = where(has_one, where(small, abs(own) * 0x1p100, abs(own)), 1.0);
+  Tensor exponent = floor(log2(size)) + 1.0;
+  const Tensor mantissa = shifted(size, -exponent);  // in [0.5, 1), unless log2() was rounded to a whole number
+  exponent = exponent + cast(mantissa >= 1.0, f64) - cast(mantissa < 0.5, f64) - cast(small, f64) * 100.0;
+  exponent = where(has_one, exponent, 0.0);
+  return {cast(shifted(wide, -exponent), x.dtype()), cast(exponent, i32)};
+}
+
 Tensor ldexp(const Tensor& x, const Tensor& exponents) {
   ErrorFrame frame("ldexp", x, exponents);
   const DType promoted = dispatch::promoted(std::array{x, exponents}), dtype = is_floating(promoted) ? promoted : f32;
@@ -300,15 +335,14 @@ Tensor& Tensor::div_(const Scalar& other) {
   return write<op::DivScalar>("div_", *this, other);
 }
 
-#define WEFT_DIVISION_MEMBER(function, Op)                                                         \
-  Tensor& Tensor::function(const Tensor& other) { return write<op::Op>(#function, *this, other); } \
-  Tensor& Tensor::function(const Scalar& other) {                                                  \
-    ErrorFrame frame(#function, *this);                                                            \
-    return write<op::Op>(#function, *this, number_beside<op::Op>(*this, other));                   \
+#define WEFT_BINARY_MEMBER_IN_PLACE(Op, function)                                                         \
+  Tensor& Tensor::function##_(const Tensor& other) { return write<op::Op>(#function "_", *this, other); } \
+  Tensor& Tensor::function##_(const Scalar& other) {                                                      \
+    ErrorFrame frame(#function "_", *this);                                                               \
+    return write<op::Op>(#function "_", *this, number_beside<op::Op>(*this, other));                      \
   }
-WEFT_DIVISION_MEMBER(remainder_, Remainder)
-WEFT_DIVISION_MEMBER(floor_divide_, FloorDivide)
-#undef WEFT_DIVISION_MEMBER
+WEFT_BINARY_MEMBERS_IN_PLACE(WEFT_BINARY_MEMBER_IN_PLACE)
+#undef WEFT_BINARY_MEMBER_IN_PLACE
 
 #define WEFT_COMPOUND_MEMBER(sign, Op)                                                               \
   Tensor& Tensor::operator sign(const Tensor& other)& { return write<op::Op>(#sign, *this, other); } \

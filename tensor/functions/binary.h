@@ -49,6 +49,19 @@ Tensor lcm(const Tensor& a, const Tensor& b);
 /// pow() of the operands cast to f64.
 Tensor float_power(const Tensor& a, const Tensor& b);
 Tensor float_power(const Tensor& a, double b);
+/// The dtype of a + b: that of a tensor without axes, or a number, counts within its category (bool < integer <
+/// floating) only beside others without axes. promote(a.dtype(), b.dtype()) is that of dtypes alone.
+DType result_type(const Tensor& a, const Tensor& b);
+inline DType result_type(const Tensor& a, const Scalar& b) { return promote_scalar(a.dtype(), b); }
+inline DType result_type(const Scalar& a, const Tensor& b) { return promote_scalar(b.dtype(), a); }
+/// x = mantissa * 2^exponent, exactly, with 0.5 <= |mantissa| < 1.
+struct FrexpResult {
+  Tensor mantissa;  // x's dtype
+  Tensor exponent;  // i32; 0 where x is 0, infinite or NaN, which then is the mantissa
+};
+/// The mantissa and the exponent of each element. The gradient of the mantissa is 2^-exponent. DtypeError unless
+/// floating.
+FrexpResult frexp(const Tensor& x);
 /// x * 2^exponents. Integers give f32.
 Tensor ldexp(const Tensor& x, const Tensor& exponents);
 /// a + alpha b and a - alpha b, in the dtype of a + b: of bool tensors add() is `or`, and sub() a DtypeError.

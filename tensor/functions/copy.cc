@@ -74,6 +74,13 @@ Tensor& Tensor::fill_(const Scalar& value) {
   return dispatch::apply_in_place(op::Fill{value}, "fill_", *this);
 }
 
+Tensor& Tensor::fill_(const Tensor& value) {
+  ErrorFrame frame("fill_", *this, value);
+  if (value.rank() != 0)
+    throw ShapeError(text("the value must have no axes, not shape ", value.shape(), "; see copy_"));
+  return copy_(value);
+}
+
 Tensor& Tensor::copy_(const Tensor& source) {
   ErrorFrame frame("copy_", *this, source);
   const Tensor here = dispatch::on_device_of(*this, source);

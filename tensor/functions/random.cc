@@ -32,13 +32,13 @@ Tensor draw(Generator& generator, Distribution distribution, const Shape& shape,
 
 /// Draws into the memory of `x` if that is a write that nothing records or observes, else into new memory; returns
 /// where the numbers are.
-Tensor drawn_into(Tensor& x, Generator& generator, Distribution distribution) {
+Tensor drawn_into(Tensor& x, Generator& generator, Distribution distribution, int64_t low = 0, int64_t high = 0) {
   const bool sample = x.device().kind == DeviceKind::vmap;
   if (is_observed() || sample || dispatch::check_writable(x, "copy_", false))
-    return draw(generator, distribution, x.shape(), x.dtype(), x.device());
+    return draw(generator, distribution, x.shape(), x.dtype(), x.device(), low, high);
   const RandomKey key = generator.next_key(x.numel());
   const internal::ModeScope not_recording(&internal::Modes::recording, false);
-  const op::RandomFill fill{distribution, x.shape(), x.dtype(), 0, 0, key.seed, key.offset, x.device()};
+  const op::RandomFill fill{distribution, x.shape(), x.dtype(), low, high, key.seed, key.offset, x.device()};
   const Tensor numbers = dispatch::apply_into(fill, x);
   dispatch::note_write(internal::body(x), "copy_");
   return numbers;
@@ -65,6 +65,21 @@ void check_deviations(const Tensor& std) {
 /// to take a logarithm of.
 Tensor fine_uniform(const Tensor& x, Generator& generator) {
   return rand(x.shape(), generator, is_half_precision(x.dtype()) ? f32 : x.dtype(), x.device());
+}
+
+void check_bounds(int64_t low, int64_t high) {
+  if (low >= high) throw Error(text("there is no integer in [", low, ", ", high, ")"));
+}
+
+/// One more than the largest integer up to which the dtype holds all; of i64, where that is no i64, the largest.
+int64_t integers_of(DType dtype) {
+  if (!is_floating(dtype))
+    return visit_dtype(dtype, []<class T>() -> int64_t {
+      constexpr T most = std::numeric_limits<T>::max();
+      return static_cast<int64_t>(most) + (sizeof(T) < sizeof(int64_t) ? 1 : 0);
+    });
+  const int digits = dtype == f64 ? 53 : dtype == f32 ? 24 : dtype == f16 ? 11 : 8;
+  return (int64_t{1} << digits) + 1;
 }
 
 double largest(DType dtype) {
@@ -94,7 +109,7 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, DType dtype, Devic
 }
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator& generator, DType dtype, Device device) {
   ErrorFrame frame("randint");
-  if (low >= high) throw Error(text("there is no integer in [", low, ", ", high, ")"));
+  check_bounds(low, high);
   return draw(generator, Distribution::integers, shape, dtype, device, low, high);
 }
 Tensor randint(int64_t high, const Shape& shape, DType dtype, Device device) {
@@ -204,6 +219,17 @@ Tensor& Tensor::normal_(double mean, double std, Generator& generator) {
   return written(*this, numbers);
 }
 Tensor& Tensor::normal_(double mean, double std) { return normal_(mean, std, default_generator()); }
+
+Tensor& Tensor::random_(int64_t low, int64_t high, Generator& generator) {
+  ErrorFrame frame("random_", *this);
+  check_bounds(low, high);
+  return written(*this, drawn_into(*this, generator, Distribution::integers, low, high));
+}
+Tensor& Tensor::random_(int64_t low, int64_t high) { return random_(low, high, default_generator()); }
+Tensor& Tensor::random_() {
+  ErrorFrame frame("random_", *this);
+  return random_(0, integers_of(dtype()));
+}
 
 Tensor& Tensor::bernoulli_(double p, Generator& generator) {
   ErrorFrame frame("bernoulli_", *this);

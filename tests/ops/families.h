@@ -13,9 +13,9 @@
   X(vmap) \
   X(sort) X(unique) X(scan) X(statistics) X(histogram) X(search) \
   X(resample) X(image) X(fractional_pool) X(conv_error) X(pool_error) \
-  X(advanced_index) X(index_put) X(masked) X(scatter) X(strided_scatter) X(tile) X(split) X(pad_mode) X(einops) \
+  X(advanced_index) X(index_put) X(masked) X(scatter) X(segment) X(strided_scatter) X(tile) X(split) X(pad_mode) \
   X(elementwise) X(special) X(division) X(activation) X(activation_backward) X(distance) X(blend) X(random) \
-  X(embedding_bag) X(convention) X(option) X(member)
+  X(einops) X(embedding_bag) X(convention) X(option) X(member) X(member_write)
 // clang-format on
 
 namespace weft::testing {

@@ -1,5 +1,5 @@
 // Cases of Tensor's members that forward to functions: that they call them, with the arguments where they belong. The
-// functions have cases of their own; writes in place that no kernel does have theirs here.
+// functions have cases of their own; member_write_cases.cc has those of writes in place.
 #include <cmath>
 
 #include "tensor/functions_all.h"
@@ -9,18 +9,6 @@
 namespace weft::testing {
 
 namespace {
-
-/// Of x (4, 4), distinct, with p in (0, 1) made of it.
-void add_pairs(Cases& cases, const char* name, size_t count, Outputs (*pairs)(const Tensor& x, const Tensor& p)) {
-  cases
-      .add(
-          name, {{distinct({4, 4})}}, [pairs](const Inputs& in) { return pairs(in[0], sigmoid(in[0] * 0.1)); },
-          yes(count))
-      .compares(DTypes{f32, f64})
-      .gives({Result::boolean})
-      .no_gradient()
-      .no_vmap();
-}
 
 Outputs elementwise(const Tensor& x, const Tensor& p) {
   const Tensor above = x > 1.0;
@@ -78,6 +66,12 @@ Outputs two(const Tensor& x, const Tensor& p) {
                 {x.hypot(p), hypot(x, p)},
                 {x.logaddexp(p), logaddexp(x, p)},
                 {x.xlogy(p), xlogy(x, p)},
+                {x.nextafter(p), nextafter(x, p)},
+                {p.ldexp(x), ldexp(p, x)},
+                {x.to(i64).gcd(p.to(i64)), gcd(x.to(i64), p.to(i64))},
+                {x.to(i64).lcm(p.to(i64) + 1), lcm(x.to(i64), p.to(i64) + 1)},
+                {x.to(i64).bitwise_left_shift(2), x.to(i64) << 2},
+                {x.to(i64).bitwise_right_shift(1), x.to(i64) >> 1},
                 {x.copysign(-1), copysign(x, -1)},
                 {x.clamp_min(p), maximum(x, p)},
                 {x.clamp_max(0.5), minimum(x, full_like(x, 0.5))},
@@ -160,6 +154,7 @@ Outputs reductions(const Tensor& x, const Tensor& p) {
                 {x.mean(0, {}, f64), mean(x.to(f64), 0)},
                 {x.prod(0, {}, f64), prod(x.to(f64), 0)},
                 {x.nansum(1), nansum(x, 1)},
+                {x.sum_to_size({4}), sum_to_size(x, {4})},
                 {x.nanmean(1), nanmean(x, 1)},
                 {x.count_nonzero(), count_nonzero(x)},
                 {x.cumsum(1), cumsum(x, 1)},
@@ -229,99 +224,20 @@ Outputs matrices(const Tensor& x, const Tensor& p) {
                 {p.cholesky_solve(cholesky(round_trip)), cholesky_solve(p, cholesky(round_trip))}});
 }
 
-void add_writes(Cases& cases) {
-  const auto add = [&](const char* name, const std::vector<Sample>& samples, const Call& call,
-                       const Reference& reference) {
-    cases.add(name, samples, call, reference).compares(kFloating).loose(10).in_place();
-  };
-  const InputSpec any = normal({3, 4});
-  const std::vector<Sample> two = {{any, any}, {any, normal({4})}}, three = {{any, any, normal({4})}};
-  add("add_ of alpha", two, CALL((x[0] * 1).add_(x[1], 2.5)),
-      pointwise([](double a, double b) { return a + 2.5 * b; }));
-  add("sub_ of alpha", two, CALL((x[0] * 1).sub_(x[1], 2.5)),
-      pointwise([](double a, double b) { return a - 2.5 * b; }));
-  add("pow_", {{positive({3, 4})}}, CALL((x[0] * 1).pow_(2.5)), pointwise([](double a) { return std::pow(a, 2.5); }));
-  add("pow_ of a tensor", {{positive({3, 4}), any}}, CALL((x[0] * 1).pow_(x[1])),
-      pointwise([](double a, double b) { return std::pow(a, b); }));
-  add("addcmul_", three, CALL((x[0] * 1).addcmul_(x[1], x[2], 0.5)),
-      pointwise([](double a, double b, double c) { return a + 0.5 * b * c; }));
-  add("addcdiv_", {{any, any, positive({4})}}, CALL((x[0] * 1).addcdiv_(x[1], x[2], 0.5)),
-      pointwise([](double a, double b, double c) { return a + 0.5 * b / c; }));
-  add("lerp_ of a tensor", three, CALL((x[0] * 1).lerp_(x[1], x[2])),
-      pointwise([](double a, double b, double c) { return a + c * (b - a); }));
-  add("nan_to_num_", {{any}}, CALL((x[0] * 1).nan_to_num_()), pointwise([](double a) { return a; }));
-}
-
-/// Writes in place beside the function, which has a reference of its own.
-Outputs writes(const Tensor& x, const Tensor& p) {
-  const Tensor cube = x.view({2, 2, 4}).transpose(1, 2).slice(1, 0, 2), to = argsort(x, 1);
-  Tensor diagonal = x.clone();
-  diagonal.diagonal().fill_(7);
-  return alike({{x.clone().tril_(1), tril(x, 1)},
-                {x.clone().triu_(-1), triu(x, -1)},
-                {x.clone().fill_diagonal_(7), diagonal},
-                {x.clone().addmm_(p, x, 2, 3), addmm(x, p, x, 2, 3)},
-                {cube.clone().baddbmm_(cube, cube, 2, 3), baddbmm(cube, cube, cube, 2, 3)},
-                {x.clone().scatter_reduce_(1, to, p, "prod", false), scatter_reduce(x, 1, to, p, "prod", false)},
-                {x.clone().clamp_min_(1), clamp_min(x, 1)},
-                {x.clone().clamp_max_(1), clamp_max(x, 1)},
-                {x.clone().clamp_(1), clamp(x, 1)},
-                {x.clone().sign_(), sign(x)},
-                {x.clone().exp2_(), exp2(x)},
-                {x.clone().expm1_(), expm1(x)},
-                {p.clone().log1p_(), log1p(p)},
-                {p.clone().log2_(), log2(p)},
-                {p.clone().log10_(), log10(p)},
-                {x.clone().sin_(), sin(x)},
-                {x.clone().cos_(), cos(x)},
-                {x.clone().tan_(), tan(x)},
-                {p.clone().asin_(), asin(p)},
-                {p.clone().acos_(), acos(p)},
-                {x.clone().atan_(), atan(x)},
-                {x.clone().sinh_(), sinh(x)},
-                {x.clone().cosh_(), cosh(x)},
-                {x.clone().asinh_(), asinh(x)},
-                {(p + 1.0).acosh_(), acosh(p + 1.0)},
-                {p.clone().atanh_(), atanh(p)},
-                {x.clone().erf_(), erf(x)},
-                {x.clone().erfc_(), erfc(x)},
-                {(x > 1.0).bitwise_not_(), x <= 1.0}});
-}
-
 void add_member_errors(Cases& cases) {
   cases.error<DtypeError>(
       "a floating alpha beside integers", [] { ones({2}, i64).add(ones({2}, i64), 0.5); },
       "add([2] i64, [2] i64): alpha is 0.5; it takes an integer beside tensors of integers");
-  cases.error<DtypeError>(
-      "a floating power in place", [] { ones({2}, i64).pow_(0.5); },
-      "pow_([2] i64): the result is f32 and cannot be written in place to i64; use the form that returns a new tensor");
-  cases.error<ShapeError>(
-      "a larger result in place",
-      [] {
-        ones({2}).addcmul_(ones({3, 2}), ones({2}));
-      },
-      "addcmul_([2] f32, [3, 2] f32, [2] f32): the result has shape [3, 2] but is written in place to shape [2]");
-  cases.error<ShapeError>(
-      "a product that is larger in place",
-      [] {
-        ones({3}).addmm_(ones({2, 4}), ones({4, 3}));
-      },
-      "addmm_([3] f32, [2, 4] f32, [4, 3] f32): the result has shape [2, 3] and cannot be written in place to [3]");
-  cases.error<ShapeError>(
-      "fill_diagonal_ of a vector", [] { ones({2}).fill_diagonal_(1); },
-      "fill_diagonal_([2] f32): it has 1 axes; it takes a matrix");
 }
 
 }  // namespace
 
 void add_member_cases(Cases& cases) {
   add_pairs(cases, "members: element-wise", 28, elementwise);
-  add_pairs(cases, "members: of two", 38, two);
+  add_pairs(cases, "members: of two", 44, two);
   add_pairs(cases, "members: of parts", 42, parts);
-  add_pairs(cases, "members: reductions", 48, reductions);
+  add_pairs(cases, "members: reductions", 49, reductions);
   add_pairs(cases, "members: matrices", 25, matrices);
-  add_pairs(cases, "members: writes", 29, writes);
-  add_writes(cases);
   add_member_errors(cases);
 }
 

@@ -140,7 +140,8 @@ void add_generators(Cases& cases) {
                                          zeros({3}).exponential_(2, g),
                                          zeros({9}).geometric_(0.3, g),
                                          zeros({3}).log_normal_(0, 1, g),
-                                         zeros({3}).cauchy_(0, 1, g)};
+                                         zeros({3}).cauchy_(0, 1, g),
+                                         zeros({9}, u8).random_(3, 200, g)};
             };
             const std::vector<Tensor> first = draw(a), second = draw(b);
             Outputs same;
@@ -149,7 +150,7 @@ void add_generators(Cases& cases) {
           },
           [](const Arrays&) {
             Arrays out;
-            for (int i = 0; i < 15; ++i) out.push_back({{}, {1}});
+            for (int i = 0; i < 16; ++i) out.push_back({{}, {1}});
             return out;
           })
       .gives({Result::boolean})
@@ -173,6 +174,25 @@ void add_generators(Cases& cases) {
       .accepts(kFloating)
       .gives({Result::boolean})
       .no_gradient();
+}
+
+void add_integers_in_place(Cases& cases) {
+  cases
+      .add("random_", {{normal({300})}, {normal({3, 4})}, {normal({0})}},
+           CALL({logical_and(x[0].clone().random_(2, 5) >= 2, x[0].clone().random_(2, 5) <= 4),
+                 x[0].clone().random_(1) == 0, x[0].clone().random_() >= 0}),
+           [](const Arrays& x) {
+             const Array yes = pointwise(one)(x)[0];
+             return Arrays{yes, yes, yes};
+           })
+      .compares(kNumbers)
+      .gives({Result::boolean})
+      .no_gradient();
+  cases.error<Error>(
+      "random_ of no integer", [] { ones({2}).random_(3, 3); }, "random_([2] f32): there is no integer in [3, 3)");
+  cases.error<Error>(
+      "random_ beyond the dtype", [] { ones({2}, u8).random_(257); },
+      "random_([2] u8): the value 256 does not fit into u8, which holds 0 to 255");
 }
 
 /// The share of 20,000 numbers below a bound, which the distribution function gives, to four standard deviations.
@@ -324,6 +344,7 @@ void add_errors(Cases& cases) {
 void add_random_cases(Cases& cases) {
   add_samples(cases);
   add_generators(cases);
+  add_integers_in_place(cases);
   add_shares(cases);
   add_windows(cases);
   add_errors(cases);

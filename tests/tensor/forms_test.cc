@@ -1,6 +1,7 @@
 // Several forms of one call, and what they have in common with the others.
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -196,6 +197,22 @@ TEST(Forms, RepeatInterleaveOfAsManyAxesAsThereMayBe) {
   EXPECT_TRUE(
       equal(repeat_interleave(x, 3, 6), repeat_interleave(x.view({2, 2}), 3, 0).view({1, 1, 1, 1, 1, 1, 6, 2})));
   EXPECT_EQ(repeat_interleave(x, 0, 7).shape(), (Shape{1, 1, 1, 1, 1, 1, 2, 0}));
+}
+
+// The dtypes that torch.result_type gives.
+TEST(Forms, ResultTypeIsThatOfASum) {
+  const Tensor halves = ones({2}, f16), number = ones({}, f64), whole = ones({2}, i32), flag = ones({}, boolean);
+  const std::tuple<Tensor, Tensor, DType> rows[] = {
+      {halves, number, f16}, {halves, number.view({1}), f64}, {whole, number, f64},        {whole, ones({}, i64), i32},
+      {whole, flag, i32},    {halves, ones({2}, bf16), f32},  {number, ones({}, f32), f64}};
+  for (const auto& [a, b, dtype] : rows) {
+    EXPECT_EQ(result_type(a, b), dtype) << describe(a) << " and " << describe(b);
+    EXPECT_EQ(result_type(b, a), dtype);
+    EXPECT_EQ((a + b).dtype(), dtype);
+  }
+  EXPECT_EQ(result_type(whole, 2.5), f32);
+  EXPECT_EQ(result_type(2, halves), f16);
+  EXPECT_EQ(result_type(flag, 2), i64);
 }
 
 }  // namespace
