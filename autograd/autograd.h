@@ -8,6 +8,7 @@
 #include "autograd/gradcheck.h"
 #include "autograd/graph.h"
 #include "autograd/leaf.h"
+#include "autograd/multi_grad_hook.h"
 #include "autograd/saved_hooks.h"
 #include "autograd/transforms/derivative.h"
 #include "autograd/transforms/jacobian.h"

@@ -62,7 +62,27 @@ Tensor seed_of(const Tensor& root, const Tensor& seed) {
   return cast(seed, root.dtype());
 }
 
+/// The leaves whose gradients backward is to compute.
+std::unordered_set<const Node*> leaves_of(const std::vector<Tensor>& inputs) {
+  std::unordered_set<const Node*> leaves;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Edge edge = edge_of(inputs[i]);
+    if (!edge.node) throw GradientError(text("input ", i, " (", describe(inputs[i]), ") does not require a gradient"));
+    if (!edge.node->is_leaf())
+      throw GradientError(text("input ", i, " of shape ", inputs[i].shape(), " is the result of `", edge.node->name(),
+                               "`, not a leaf; use grad(outputs, inputs)"));
+    leaves.insert(edge.node.get());
+  }
+  return leaves;
+}
+
 }  // namespace
+
+void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options) {
+  Run run(options);
+  if (!options.inputs.empty()) run.restrict_to(nodes_leading_to(roots, leaves_of(options.inputs)));
+  run.run(roots, seeds);
+}
 
 }  // namespace autograd
 

@@ -56,14 +56,14 @@ Tensor Leaf::free_buffer() const {
   return gradient_.defined() ? Tensor() : buffer_;
 }
 
-void Leaf::set_gradient(const Tensor& gradient) {
+void Leaf::set_gradient(int, const Tensor& gradient) {
   if (gradient.defined() && !fits(gradient)) throw_unfit(gradient);
   Tensor replacement = gradient.defined() ? owned(gradient) : Tensor();
   const std::lock_guard lock(adding_);
   std::swap(gradient_, replacement);
 }
 
-Tensor Leaf::gradient() const {
+Tensor Leaf::gradient(int) const {
   const std::lock_guard lock(adding_);
   return gradient_;
 }

@@ -18,8 +18,9 @@ class Leaf final : public Node {
   void free_saved() override {}
   std::string name() const override { return name_.empty() ? "leaf" : name_; }
 
-  Tensor gradient() const override;
-  void set_gradient(const Tensor& gradient) override;
+  Tensor gradient(int index) const override;
+  void set_gradient(int index, const Tensor& gradient) override;
+  void retain_gradient(int) override {}
   int add_accumulated_hook(AccumulatedHook hook) override;
   void set_requires_grad(bool value) override { requires_grad_ = value; }
   void set_name(const std::string& name) override { name_ = name; }

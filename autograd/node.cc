@@ -6,6 +6,7 @@
 #include "autograd/node_frame.h"
 #include "autograd/op_node.h"
 #include "autograd/run.h"
+#include "tensor/functions/binary.h"
 
 namespace weft::autograd {
 namespace {
@@ -15,7 +16,7 @@ constinit std::mutex hooks_mutex;  // guards the lists of hooks: threads may sha
 [[noreturn]] void throw_not_a_leaf(const std::string& name) {
   throw GradientError(text("this tensor is the result of `", name,
                            "`, not a leaf: only leaves (see parameter()) hold a "
-                           "gradient; use grad(outputs, inputs) or a hook"));
+                           "gradient; use retain_grad() before backward, or grad(outputs, inputs)"));
 }
 
 /// `fresh`, which has no other owner, with the history of `edge`.
@@ -94,7 +95,7 @@ Tensor Node::through_hooks(int index, Tensor gradient) const {
   std::vector<Hook> hooks;  // a copy: a hook may take hooks off
   {
     const std::lock_guard lock(hooks_mutex);
-    for (const auto& [number, hook] : *hooks_.load(std::memory_order_relaxed))
+    for (const auto& [number, hook] : hooks_.load(std::memory_order_relaxed)->list)
       if (hook.index == index) hooks.push_back(hook);
   }
   for (const Hook& hook : hooks) {
@@ -109,7 +110,28 @@ Tensor Node::through_hooks(int index, Tensor gradient) const {
           text("it returned ", weft::describe(replaced), " for a gradient of ", weft::describe(gradient)));
     gradient = replaced;
   }
+  add_retained(index, gradient);
   return gradient;
+}
+
+Tensor* Node::retained(int index) const {
+  if (!has_hooks()) return nullptr;
+  std::map<int, Tensor>& all = hooks_.load(std::memory_order_relaxed)->retained;
+  const auto found = all.find(index);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+void Node::add_retained(int index, const Tensor& gradient) const {
+  Tensor sum;
+  {
+    const std::lock_guard lock(hooks_mutex);
+    const Tensor* kept = retained(index);
+    if (kept == nullptr) return;
+    sum = *kept;
+  }
+  sum = sum.defined() ? sum + gradient : gradient.clone();  // the user may write to a seed, or to what grad() gave
+  const std::lock_guard lock(hooks_mutex);
+  if (Tensor* kept = retained(index)) std::swap(*kept, sum);
 }
 
 void Node::record(const OpCall& call) const { OpNode::create(call); }
@@ -128,19 +150,40 @@ int Node::add_hook(int index, GradientHook hook) {
   const Hook added{index, std::make_shared<const GradientHook>(std::move(hook))};
   const std::lock_guard lock(hooks_mutex);
   if (!has_hooks()) hooks_.store(new Hooks, std::memory_order_release);
-  hooks_.load(std::memory_order_relaxed)->emplace(number, added);
+  hooks_.load(std::memory_order_relaxed)->list.emplace(number, added);
   return number;
 }
 
 void Node::remove_hook(int number) {
   if (!has_hooks()) return;
-  Hooks::node_type gone;  // released last, without the lock: it may own a handle, and this node by it
+  std::map<int, Hook>::node_type gone;  // released last, without the lock: it may own a handle, and this node by it
   const std::lock_guard lock(hooks_mutex);
-  gone = hooks_.load(std::memory_order_relaxed)->extract(number);
+  gone = hooks_.load(std::memory_order_relaxed)->list.extract(number);
 }
 
-Tensor Node::gradient() const { throw_not_a_leaf(name()); }
-void Node::set_gradient(const Tensor&) { throw_not_a_leaf(name()); }
+void Node::retain_gradient(int index) {
+  const std::lock_guard lock(hooks_mutex);
+  if (!has_hooks()) hooks_.store(new Hooks, std::memory_order_release);
+  hooks_.load(std::memory_order_relaxed)->retained.try_emplace(index);
+}
+
+Tensor Node::gradient(int index) const {
+  const std::lock_guard lock(hooks_mutex);
+  if (const Tensor* kept = retained(index)) return *kept;
+  throw_not_a_leaf(name());
+}
+
+void Node::set_gradient(int index, const Tensor& gradient) {
+  const Meta* what = meta(index);
+  if (gradient.defined() && what != nullptr && (gradient.shape() != what->shape || gradient.dtype() != what->dtype))
+    throw GradientError(text("the gradient of a result of `", name(), "` must be ", what->shape, " ", what->dtype,
+                             ", not ", weft::describe(gradient)));
+  Tensor replacement = gradient.defined() ? gradient.clone() : Tensor();
+  const std::lock_guard lock(hooks_mutex);
+  Tensor* kept = retained(index);
+  if (kept == nullptr) throw_not_a_leaf(name());
+  std::swap(*kept, replacement);
+}
 int Node::add_accumulated_hook(AccumulatedHook) { throw_not_a_leaf(name()); }
 void Node::set_requires_grad(bool) { throw_not_a_leaf(name()); }
 void Node::set_name(const std::string&) { throw_not_a_leaf(name()); }

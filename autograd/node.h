@@ -105,7 +105,7 @@ class Node : public Provenance {
     return true;
   }
   bool has_hooks() const { return hooks_.load(std::memory_order_acquire) != nullptr; }
-  /// Calls the hooks of output `index` and returns the resulting gradient.
+  /// Calls the hooks of output `index` and returns the resulting gradient, which it keeps if it is retained.
   Tensor through_hooks(int index, Tensor gradient) const;
 
   // Provenance
@@ -114,8 +114,9 @@ class Node : public Provenance {
   void backward(int index, const Tensor& seed, const BackwardOptions& options) override;
   int add_hook(int index, GradientHook hook) override;
   void remove_hook(int number) override;
-  Tensor gradient() const override;
-  void set_gradient(const Tensor& gradient) override;
+  Tensor gradient(int index) const override;
+  void set_gradient(int index, const Tensor& gradient) override;
+  void retain_gradient(int index) override;
   int add_accumulated_hook(AccumulatedHook hook) override;
   void set_requires_grad(bool value) override;
   void set_name(const std::string& name) override;
@@ -132,8 +133,14 @@ class Node : public Provenance {
     int index;
     std::shared_ptr<const GradientHook> function;  // shared by copies of the list: a hook may have state
   };
-  using Hooks = std::map<int, Hook>;  // by number: in the order in which they were added
+  struct Hooks {
+    std::map<int, Hook> list;        // by number: in the order in which they were added
+    std::map<int, Tensor> retained;  // by output: the sum of its gradients
+  };
   void dispose() noexcept override;
+  /// The retained gradient of an output; null if it is not retained. The lock of the hooks must be held.
+  Tensor* retained(int index) const;
+  void add_retained(int index, const Tensor& gradient) const;
 
   uint64_t sequence_;
   Node* next_waiting_ = nullptr;                 // in the list of dispose()

@@ -38,7 +38,7 @@ class Run {
 
   /// Requests the gradient of this edge (grad()). Leaves then accumulate nothing.
   void want(const Edge& edge, Tensor* result) { wanted_[edge.node.get()].push_back({edge.index, result}); }
-  /// Restricts the run to these nodes, which lead to the requested gradients.
+  /// Restricts the run to these nodes, which lead to the gradients that are wanted.
   void restrict_to(std::unordered_set<const Node*> needed) { needed_ = std::move(needed); }
   /// Adds a function to call at the end of the run (gradient_buffer.h).
   void add_done(std::function<void()> done) { done_.push_back(std::move(done)); }
@@ -105,10 +105,7 @@ class Run {
   std::vector<std::function<void()>> done_;
 };
 
-/// Runs backward from `roots`, whose gradients are `seeds`, to the leaves.
-inline void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds,
-                         const BackwardOptions& options) {
-  Run(options).run(roots, seeds);
-}
+/// Runs backward from `roots`, whose gradients are `seeds`, to the leaves, or to those that the options list.
+void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options);
 
 }  // namespace weft::autograd

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tensor/core/intrusive.h"
 
@@ -20,6 +21,9 @@ struct BackwardOptions {
   /// Record the backward itself (implies retain_graph). The leaves' gradients then hold the graph, which holds the
   /// leaves: none of it is freed before zero_grad(). grad() has no such cycle.
   bool create_graph = false;
+  /// The leaves whose gradients are computed and added to; none: all. GradientError unless each is a leaf that requires
+  /// a gradient. One that the graph does not reach keeps its gradient.
+  std::vector<Tensor> inputs = {};
 };
 
 /// A gradient hook: its result replaces the gradient unless it is undefined.
@@ -48,9 +52,13 @@ class Provenance : public RefCounted {
   /// The op that made it, or a leaf's name.
   virtual std::string name() const = 0;
 
+  // Of leaves, and of outputs whose gradient is retained; elsewhere they throw GradientError.
+  virtual Tensor gradient(int index) const = 0;
+  virtual void set_gradient(int index, const Tensor& gradient) = 0;
+  /// From now on adds the gradient of output `index`, after its hooks, to gradient(index); does nothing for a leaf.
+  virtual void retain_gradient(int index) = 0;
+
   // Of leaves only; elsewhere they throw GradientError.
-  virtual Tensor gradient() const = 0;
-  virtual void set_gradient(const Tensor& gradient) = 0;
   /// Calls the hook after each accumulation; remove_hook() takes it off again.
   virtual int add_accumulated_hook(AccumulatedHook hook) = 0;
   virtual void set_requires_grad(bool value) = 0;

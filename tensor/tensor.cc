@@ -130,18 +130,26 @@ Tensor Tensor::wrap_memory(void* data, DType dtype, const Shape& shape, void (*r
 
 Tensor Tensor::grad() const {
   ErrorFrame frame("grad", *this);
-  return body().history ? body().history->gradient() : Tensor();
+  return body().history ? body().history->gradient(body().output_index) : Tensor();
+}
+
+void Tensor::retain_grad() const {
+  ErrorFrame frame("retain_grad", *this);
+  const IntrusivePtr<Provenance>& history = current().history;
+  if (!history || !history->requires_grad())
+    throw GradientError("the tensor does not require a gradient (see parameter())");
+  history->retain_gradient(body().output_index);
 }
 
 void Tensor::set_grad(const Tensor& gradient) const {
   ErrorFrame frame("set_grad", *this);
   if (!body().history) throw GradientError("the tensor does not require a gradient (see parameter())");
-  body().history->set_gradient(gradient);
+  body().history->set_gradient(body().output_index, gradient);
 }
 
 void Tensor::zero_grad() const {
   ErrorFrame frame("zero_grad", *this);
-  if (body().history) body().history->set_gradient(Tensor());
+  if (body().history) body().history->set_gradient(body().output_index, Tensor());
 }
 
 HookHandle Tensor::add_hook(GradientHook hook) const {

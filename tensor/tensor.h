@@ -161,10 +161,15 @@ class Tensor {
   // ---- history ----
   bool requires_grad() const { return current().history && body().history->requires_grad(); }
   bool is_leaf() const { return !current().history || body().history->is_leaf(); }
-  /// The accumulated gradient of a leaf; undefined if there is none yet. GradientError for a tensor that is not a leaf.
+  /// The accumulated gradient of a leaf, or of a tensor after retain_grad(); undefined if there is none yet.
+  /// GradientError for other tensors.
   Tensor grad() const;
-  /// Replaces the gradient of this leaf by a copy of `gradient`; an undefined one removes it. GradientError for a
-  /// tensor that is not a leaf or does not require a gradient, or unless `gradient` has its shape and dtype.
+  /// Makes backward keep the gradient of this result of an op, as it is after its hooks: it is added to grad(). Does
+  /// nothing for a leaf. A write in place to this tensor ends it. GradientError if this tensor does not require a
+  /// gradient.
+  void retain_grad() const;
+  /// Replaces grad() by a copy of `gradient`; an undefined one removes it. GradientError for a tensor that has none or
+  /// does not require a gradient, or unless `gradient` has its shape and dtype.
   void set_grad(const Tensor& gradient) const;
   /// Makes the gradient undefined.
   void zero_grad() const;

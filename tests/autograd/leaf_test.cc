@@ -167,7 +167,8 @@ TEST_F(LeafTest, AResultHasNoGradAndSaysWhatToUse) {
   EXPECT_FALSE(y.is_leaf());
   EXPECT_SAYS(testing::error_as<GradientError>([&] { (void)y.grad(); }),
               "grad([2] f64): this tensor is the result of `mul`, not a leaf");
-  EXPECT_SAYS(testing::error_as<GradientError>([&] { y.set_grad(y); }), "use grad(outputs, inputs) or a hook");
+  EXPECT_SAYS(testing::error_as<GradientError>([&] { y.set_grad(y); }),
+              "use retain_grad() before backward, or grad(outputs, inputs)");
   EXPECT_NE(testing::error_as<GradientError>([&] { y.zero_grad(); }), "");
   EXPECT_NE(testing::error_as<GradientError>([&] { y.set_name("y"); }), "");
   EXPECT_FALSE(y.detach().grad().defined());
