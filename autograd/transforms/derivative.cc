@@ -1,5 +1,7 @@
 #include "autograd/transforms/derivative.h"
 
+#include <memory>
+
 #include "autograd/grad_mode.h"
 #include "autograd/transforms/recorded.h"
 #include "tensor/functions/fill.h"
@@ -20,8 +22,10 @@ void check_directions(const char* name, const Tensors& along, const Tensors& v, 
   }
 }
 
-OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v) {
+OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v,
+                           const std::vector<Tensor*>& aux) {
   const Recorded call(name, f, x);
+  call.finish_aux(aux);
   const Tensors seeds = v.empty() ? Tensors(call.outputs().size()) : v;
   check_directions(name, call.outputs(), seeds, "output", true);
   const bool differentiable = call.is_differentiable(seeds);
@@ -30,7 +34,8 @@ OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors&
   return {call.finished(call.outputs(), differentiable), call.finished(gradients, differentiable)};
 }
 
-ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)>& f, const StateDict& parameters) {
+ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)>& f, const StateDict& parameters,
+                                    const std::vector<Tensor*>& aux) {
   Tensors differentiated;
   for (const auto& [name, tensor] : parameters)
     if (tensor.defined() && is_floating(tensor.dtype())) differentiated.push_back(tensor);
@@ -46,7 +51,7 @@ ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)
     }
     return {value};
   };
-  OutputsAndGradients all = vjp_of("value_and_grad", of_list, differentiated, {});
+  OutputsAndGradients all = vjp_of("value_and_grad", of_list, differentiated, {}, aux);
   ValueAndGradients out{std::move(all.outputs[0]), {}};
   size_t i = 0;
   for (const auto& [name, tensor] : parameters)
@@ -54,24 +59,59 @@ ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)
   return out;
 }
 
+namespace {
+
+/// w^T J as a function of w, recorded: its gradient with respect to w along v is J v.
+struct Pullback {
+  Tensors outputs;
+  Tensors weights;  // w of each output: their values do not matter, as w^T J is linear in them
+  Tensors pulled;   // w^T J, for each argument
+
+  explicit Pullback(const Recorded& call) : outputs(call.outputs()) {
+    for (const Tensor& y : outputs)
+      weights.push_back(is_floating(y.dtype()) ? proxy_leaf(zeros_like(y.detach())) : Tensor());
+    pulled = call.gradients(weights, true);
+  }
+
+  Tensors along(const Tensors& v, bool create_graph, bool retain_graph) const {
+    Tensors wanted, tangents;
+    for (const Tensor& w : weights)
+      if (w.defined()) wanted.push_back(w);
+    const Tensors pushed = gradients_or_zeros(pulled, wanted, v, create_graph, retain_graph);
+    size_t next = 0;
+    for (size_t i = 0; i < weights.size(); ++i)
+      tangents.push_back(weights[i].defined() ? pushed[next++] : zeros_like(outputs[i]));
+    return tangents;
+  }
+};
+
+}  // namespace
+
 OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& v) {
   check_directions("jvp", x, v, "argument", false);
   const Recorded call("jvp", f, x);
   const bool differentiable = call.is_differentiable(v);
   const EnableGrad recording;
-  Tensors weights;  // w: their values do not matter, as w^T J is linear in them
-  for (const Tensor& y : call.outputs())
-    weights.push_back(is_floating(y.dtype()) ? proxy_leaf(zeros_like(y.detach())) : Tensor());
-  Tensors seeds = weights, tangents;
-  const Tensors pulled = call.gradients(seeds, true);
-  Tensors wanted;
-  for (const Tensor& w : weights)
-    if (w.defined()) wanted.push_back(w);
-  const Tensors pushed = gradients_or_zeros(pulled, wanted, v, call.must_record(differentiable), false);
-  size_t next = 0;
-  for (size_t i = 0; i < weights.size(); ++i)
-    tangents.push_back(weights[i].defined() ? pushed[next++] : zeros_like(call.outputs()[i]));
+  const Tensors tangents = Pullback(call).along(v, call.must_record(differentiable), false);
   return {call.finished(call.outputs(), differentiable), call.finished(tangents, differentiable)};
+}
+
+std::pair<Tensors, ManyToMany> linearize_of(const ManyToMany& f, const Tensors& x) {
+  const Recorded call("linearize", f, x);
+  const bool leads_out = call.is_differentiable({}), is_sampled = call.must_record(false);
+  const EnableGrad recording;
+  const auto pullback = std::make_shared<const Pullback>(call);
+  const auto jvp = [pullback, leads_out, is_sampled](const Tensors& v) -> Tensors {
+    check_directions("jvp of linearize", pullback->pulled, v, "argument", false);
+    const bool is_recorded = is_recording();
+    bool differentiable = leads_out;
+    for (const Tensor& one : v) differentiable = differentiable || one.requires_grad();
+    differentiable = differentiable && is_recorded;
+    const EnableGrad record_again;
+    const Tensors tangents = pullback->along(v, differentiable || (is_recorded && is_sampled), true);
+    return handed_out(tangents, differentiable, is_recorded);
+  };
+  return {call.finished(call.outputs(), leads_out), jvp};
 }
 
 }  // namespace weft::autograd

@@ -1,4 +1,5 @@
-// Derivatives of functions in one direction: vjp (vector-Jacobian product) and jvp (Jacobian-vector product).
+// Derivatives of functions in one direction: vjp (vector-Jacobian product), jvp (Jacobian-vector product), and
+// linearize, which is jvp for several directions.
 //
 //   auto [y, gradient] = vjp([](const Tensor& x) { return sin(x) * x; }, x, v);
 //
@@ -6,10 +7,20 @@
 // std::vector<Tensor>. The arguments need not require a gradient, grad() of leaves does not change, and transforms
 // nest. Results have history if recording is on and the function reads parameters or the arguments have history. The
 // function must not write to its arguments (GradientError): it can write to a clone().
+//
+// For vjp, value_and_grad and jacobian the function may also give a second result, which is not differentiated, in a
+// std::pair: a tensor, a list or state dict of tensors, a std::tuple of these, or anything without tensors. It is the
+// last field of what they give, with history where other results have it.
+//
+//   auto [loss, gradients, logits] = value_and_grad([&](const StateDict& p) {
+//     const Tensor logits = nn::functional_call(net, p, x);
+//     return std::pair(nn::cross_entropy(logits, y), logits); }, net.parameter_dict());
 #pragma once
 
 #include <concepts>
 #include <functional>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,6 +49,14 @@ struct OutputsAndTangents {
   std::vector<Tensor> outputs;
   std::vector<Tensor> tangents;  // one per output
 };
+struct OutputAndJvp {
+  Tensor output;
+  std::function<Tensor(const Tensor& v)> jvp;
+};
+struct OutputsAndJvp {
+  std::vector<Tensor> outputs;
+  std::function<std::vector<Tensor>(const std::vector<Tensor>& v)> jvp;
+};
 
 /// TensorToTensor: one tensor to one tensor. TensorToTensors: one tensor to a list. TensorsFunction: from a list.
 template <class F>
@@ -50,6 +69,37 @@ concept TensorToTensors = !TensorToTensor<F> && requires(F & f, const Tensor& x)
 };
 template <class F>
 concept TensorsFunction = !TensorToTensor<F> && std::invocable<F&, const std::vector<Tensor>&>;
+
+namespace autograd {
+template <class T> inline constexpr bool is_pair = false;
+template <class First, class Second> inline constexpr bool is_pair<std::pair<First, Second>> = true;
+}  // namespace autograd
+
+/// Whether F, called with an X, gives a result and a second one that is not differentiated.
+template <class F, class X>
+concept GivesAux = requires(F& f, const X& x) {
+  requires autograd::is_pair<decltype(f(x))>;
+};
+template <class F>
+concept TensorWithAux = GivesAux<F, Tensor>;
+template <class F>
+concept TensorsWithAux = TensorsFunction<F> && GivesAux<F, std::vector<Tensor>>;
+
+template <class Aux> struct OutputGradientAndAux {
+  Tensor output;
+  Tensor gradient;
+  Aux aux;
+};
+template <class Aux> struct OutputsGradientsAndAux {
+  std::vector<Tensor> outputs;
+  std::vector<Tensor> gradients;  // one per argument
+  Aux aux;
+};
+template <class Aux> struct ValueGradientsAndAux {
+  Tensor value;
+  StateDict gradients;
+  Aux aux;
+};
 
 namespace autograd {
 
@@ -70,9 +120,48 @@ template <class F> ManyToMany many_to_many(const char* name, F& f) {
       return f(x);
   };
 }
-ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)>& f, const StateDict& parameters);
-OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v);
+/// `aux`: the tensors of a second result, which f sets. They lose a history that leads only to the arguments.
+ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)>& f, const StateDict& parameters,
+                                    const std::vector<Tensor*>& aux = {});
+OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v,
+                           const std::vector<Tensor*>& aux = {});
 OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& v);
+/// f(x) and the function v -> J v.
+std::pair<Tensors, ManyToMany> linearize_of(const ManyToMany& f, const Tensors& x);
+
+/// Appends the tensors in `x`, a tensor, a list or state dict of tensors, or a tuple of these.
+template <class T> void find_tensors(T& x, std::vector<Tensor*>& found) {
+  if constexpr (std::same_as<T, Tensor>)
+    found.push_back(&x);
+  else if constexpr (std::same_as<T, Tensors>)
+    for (Tensor& one : x) found.push_back(&one);
+  else if constexpr (std::same_as<T, StateDict>)
+    for (auto& [name, one] : x) found.push_back(&one);
+  else if constexpr (requires { std::tuple_size<T>::value; })
+    std::apply([&](auto&... parts) { (find_tensors(parts, found), ...); }, x);
+}
+
+/// The first result of f(X) as a function; its call keeps the second.
+template <class F, class X> class WithoutAux {
+ public:
+  using Aux = typename std::invoke_result_t<F&, const X&>::second_type;
+  WithoutAux(const char* name, F& f) : f_(f) { weft::detail::check_not_empty(name, f); }
+  auto operator()(const X& x) {
+    auto [result, aux] = f_(x);
+    aux_.emplace(std::move(aux));
+    find_tensors(*aux_, tensors_);
+    return result;
+  }
+  /// The tensors in the second result, once there is one.
+  const std::vector<Tensor*>& tensors() const { return tensors_; }
+  Aux aux() { return std::move(*aux_); }
+
+ private:
+  F& f_;
+  std::optional<Aux> aux_;
+  std::vector<Tensor*> tensors_;
+};
+template <class X, class F> WithoutAux<F, X> without_aux(const char* name, F& f) { return {name, f}; }
 
 }  // namespace autograd
 
@@ -89,6 +178,20 @@ OutputsAndGradients vjp(F&& f, const std::vector<Tensor>& x, const std::vector<T
   return autograd::vjp_of("vjp", autograd::many_to_many("vjp", f), x, v);
 }
 
+/// The same for a function that gives a second result; see above.
+template <TensorWithAux F> auto vjp(F&& f, const Tensor& x, const Tensor& v = {}) {
+  auto main = autograd::without_aux<Tensor>("vjp", f);
+  auto all = autograd::vjp_of("vjp", autograd::many_to_many("vjp", main), {x}, {v}, main.tensors());
+  return OutputGradientAndAux<typename decltype(main)::Aux>{std::move(all.outputs[0]), std::move(all.gradients[0]),
+                                                            main.aux()};
+}
+template <TensorsWithAux F> auto vjp(F&& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v = {}) {
+  auto main = autograd::without_aux<autograd::Tensors>("vjp", f);
+  auto all = autograd::vjp_of("vjp", autograd::many_to_many("vjp", main), x, v, main.tensors());
+  return OutputsGradientsAndAux<typename decltype(main)::Aux>{std::move(all.outputs), std::move(all.gradients),
+                                                              main.aux()};
+}
+
 /// f(parameters, rest...), which has one element, and its gradient with respect to each floating tensor of
 /// `parameters`; f gets those of other dtypes as they are. Together with functional_call() and vmap this gives
 /// gradients without writing to a module:
@@ -97,8 +200,16 @@ OutputsAndGradients vjp(F&& f, const std::vector<Tensor>& x, const std::vector<T
 /// ShapeError if f returns more than one element.
 template <class F, std::same_as<Tensor>... Rest>
   requires(std::invocable<F&, const StateDict&, const Rest&...>)
-ValueAndGradients value_and_grad(F&& f, const StateDict& parameters, const Rest&... rest) {
-  return autograd::value_and_grad_of([&](const StateDict& p) -> Tensor { return f(p, rest...); }, parameters);
+auto value_and_grad(F&& f, const StateDict& parameters, const Rest&... rest) {
+  auto of_parameters = [&](const StateDict& p) { return f(p, rest...); };
+  if constexpr (GivesAux<decltype(of_parameters), StateDict>) {
+    auto main = autograd::without_aux<StateDict>("value_and_grad", of_parameters);
+    auto all = autograd::value_and_grad_of(std::ref(main), parameters, main.tensors());
+    return ValueGradientsAndAux<typename decltype(main)::Aux>{std::move(all.value), std::move(all.gradients),
+                                                              main.aux()};
+  } else {
+    return autograd::value_and_grad_of(of_parameters, parameters);
+  }
 }
 
 /// f(x) and J v, the directional derivative of f along v; v has x's shape. It is zeros if f(x) does not depend on x.
@@ -114,6 +225,19 @@ template <TensorToTensor F> OutputAndTangent jvp(F&& f, const Tensor& x, const T
 /// The same for several arguments and outputs: one v per argument, one tangent per output.
 template <TensorsFunction F> OutputsAndTangents jvp(F&& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v) {
   return autograd::jvp_of(autograd::many_to_many("jvp", f), x, v);
+}
+
+/// f(x), and the linear function v -> J v, the jvp() of f at x for any number of directions. f runs only here; each
+/// call costs a backward through f's backward. The function keeps the graph of f, and can be copied and outlive f and
+/// x.
+template <TensorToTensor F> OutputAndJvp linearize(F&& f, const Tensor& x) {
+  auto [outputs, jvp] = autograd::linearize_of(autograd::many_to_many("linearize", f), {x});
+  return {std::move(outputs[0]), [jvp = std::move(jvp)](const Tensor& v) { return jvp({v})[0]; }};
+}
+/// The same for several arguments and outputs: one v per argument, one tangent per output.
+template <TensorsFunction F> OutputsAndJvp linearize(F&& f, const std::vector<Tensor>& x) {
+  auto [outputs, jvp] = autograd::linearize_of(autograd::many_to_many("linearize", f), x);
+  return {std::move(outputs), std::move(jvp)};
 }
 
 }  // namespace weft

@@ -37,10 +37,11 @@ void check_axes(const char* name, const Tensors& outputs, const Tensors& x) {
 }  // namespace
 
 std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const Tensors& x,
-                                  const JacobianOptions& options) {
+                                  const JacobianOptions& options, const std::vector<Tensor*>& aux) {
   if (options.rows_at_once < 0)
     throw Error(text(name, ": rows_at_once must be 0 (all) or more, not ", options.rows_at_once));
   const Recorded call(name, f, x);
+  call.finish_aux(aux);
   check_axes(name, call.outputs(), x);
   const bool differentiable = call.is_differentiable({});
   const EnableGrad recording;

@@ -18,7 +18,7 @@ struct JacobianOptions {
 namespace autograd {
 /// The Jacobians of `f` as [output][argument]. `name` is the transform that errors name.
 std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const Tensors& x,
-                                  const JacobianOptions& options);
+                                  const JacobianOptions& options, const std::vector<Tensor*>& aux = {});
 Tensors hessian_product_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v);
 /// The gradient of a function with a single-element result, as a function.
 ManyToMany gradient_of(const char* name, const ManyToMany& f);
@@ -44,6 +44,25 @@ template <TensorsFunction F> auto jacobian(F&& f, const std::vector<Tensor>& x, 
     return std::move(all[0]);
   else
     return all;
+}
+
+template <class Jacobian, class Aux> struct JacobianAndAux {
+  Jacobian jacobian;
+  Aux aux;
+};
+/// The same for a function that gives a second result (derivative.h).
+template <TensorWithAux F> auto jacobian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
+  auto main = autograd::without_aux<Tensor>("jacobian", f);
+  auto all = autograd::jacobians_of("jacobian", autograd::many_to_many("jacobian", main), {x}, options, main.tensors());
+  return JacobianAndAux<Tensor, typename decltype(main)::Aux>{std::move(all[0][0]), main.aux()};
+}
+template <TensorsWithAux F> auto jacobian(F&& f, const std::vector<Tensor>& x, const JacobianOptions& options = {}) {
+  auto main = autograd::without_aux<autograd::Tensors>("jacobian", f);
+  auto all = autograd::jacobians_of("jacobian", autograd::many_to_many("jacobian", main), x, options, main.tensors());
+  if constexpr (std::convertible_to<decltype(main(x)), Tensor>)
+    return JacobianAndAux<autograd::Tensors, typename decltype(main)::Aux>{std::move(all[0]), main.aux()};
+  else
+    return JacobianAndAux<std::vector<autograd::Tensors>, typename decltype(main)::Aux>{std::move(all), main.aux()};
 }
 
 /// The Hessian of an f with a single-element result, of shape x.shape() + x.shape(): the Jacobian of the gradient.

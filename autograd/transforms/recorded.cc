@@ -43,7 +43,6 @@ Tensor proxy_leaf(const Tensor& x) { return dispatch::alias(x).requires_grad_(tr
 
 Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& arguments) : recording_(is_recording()) {
   const EnableGrad recording;
-  std::unordered_set<const Node*> own;
   std::vector<const Node*> nodes;
   for (const Tensor& x : arguments) {
     if (!x.defined()) throw Error(text(name, ": an argument is undefined"));
@@ -54,7 +53,7 @@ Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& argumen
     const bool known = recording_ && x.requires_grad();
     arguments_.push_back(known ? identity_of(x) : proxy_leaf(x));
     nodes.push_back(node_of(arguments_.back()));
-    if (!known) own.insert(nodes.back());
+    if (!known) own_.insert(nodes.back());
   }
   outputs_ = f(arguments_);
   for (size_t i = 0; i < nodes.size(); ++i)
@@ -64,7 +63,7 @@ Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& argumen
     if (!y.defined()) throw Error(text(name, ": a result of the function is undefined"));
   for (const Tensors* list : {&arguments_, &outputs_})
     for (const Tensor& x : *list) sampled_ = sampled_ || x.device().kind == DeviceKind::vmap;
-  leads_out_ = recording_ && leads_elsewhere(outputs_, own);
+  leads_out_ = recording_ && leads_elsewhere(outputs_, own_);
 }
 
 bool Recorded::is_differentiable(const Tensors& seeds) const {
@@ -84,10 +83,21 @@ Tensors Recorded::gradients_of(size_t output, const Tensor& seed, bool create_gr
 }
 
 Tensors Recorded::finished(const Tensors& results, bool differentiable) const {
+  return handed_out(results, differentiable, recording_);
+}
+
+Tensors handed_out(const Tensors& results, bool differentiable, bool recording) {
   if (differentiable) return results;
   Tensors out;
-  for (const Tensor& x : results) out.push_back(recording_ ? dispatch::alias(x) : x.detach());
+  for (const Tensor& x : results) out.push_back(recording ? dispatch::alias(x) : x.detach());
   return out;
+}
+
+void Recorded::finish_aux(const std::vector<Tensor*>& aux) const {
+  for (Tensor* const x : aux) {
+    if (!x->defined() || !x->requires_grad()) continue;
+    *x = handed_out({*x}, recording_ && leads_elsewhere({*x}, own_), recording_)[0];
+  }
 }
 
 Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& inputs, const Tensors& seeds, bool create_graph,

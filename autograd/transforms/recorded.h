@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <unordered_set>
 #include <vector>
 
 #include "autograd/saver.h"
@@ -19,6 +20,8 @@ namespace weft::autograd {
 
 using Tensors = std::vector<Tensor>;
 using ManyToMany = std::function<Tensors(const Tensors&)>;
+
+class Node;
 
 class Recorded {
  public:
@@ -38,6 +41,8 @@ class Recorded {
   Tensors gradients_of(size_t output, const Tensor& seed, bool create_graph) const;
   /// `results` for the caller: detached if their history leads only to proxies.
   Tensors finished(const Tensors& results, bool differentiable) const;
+  /// Detaches those tensors of a second result of f that have a history which leads only to proxies.
+  void finish_aux(const std::vector<Tensor*>& aux) const;
 
  private:
   SaverScope saver_{current_saver() ? current_saver()->of_transforms() : nullptr};
@@ -45,9 +50,12 @@ class Recorded {
   bool sampled_ = false;  // an argument or output is a sample of vmap
   bool leads_out_;        // the graph leads to a leaf that is not a proxy
   Tensors arguments_;
+  std::unordered_set<const Node*> own_;  // of the proxies that are leaves
   Tensors outputs_;
 };
 
+/// `results` for a caller that records if `recording`: detached unless `differentiable`.
+Tensors handed_out(const Tensors& results, bool differentiable, bool recording);
 /// grad(), but with zeros instead of an error for inputs that the outputs do not depend on and for outputs without
 /// history.
 Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& inputs, const Tensors& seeds, bool create_graph,
