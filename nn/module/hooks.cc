@@ -19,13 +19,13 @@ template <class State> auto list_of(const State& state) {
 
 }  // namespace
 
-Module::HookHandle Module::add_hook(ForwardPreHook before, ForwardHook after) {
+Module::HookHandle Module::add_hook(const HookOptions& options, ForwardPreHook before, ForwardHook after) {
   State& self = state();
   const auto hook = std::make_shared<const State::Hook>(State::Hook{std::move(before), std::move(after)});
   const std::lock_guard lock(State::Hooks::mutex);
   if (!self.hooks) self.hooks = IntrusivePtr<HookHandle::Hooks>::adopt(new State::Hooks);
   State::Hooks& hooks = self.list_of_hooks();
-  const int number = hooks.made++;
+  const int number = options.prepend ? --hooks.first : hooks.made++;
   hooks.list.emplace(number, hook);
   detail::count_forward_hooks(1);
   return {self.hooks, number};

@@ -51,6 +51,9 @@ using Tensors = std::vector<Tensor>;
 /// the output.
 using ForwardPreHook = std::function<Tensors(const Module&, const Tensors& inputs)>;
 using ForwardHook = std::function<Tensor(const Module&, const Tensors& inputs, const Tensor& y)>;
+struct HookOptions {
+  bool prepend = false;  // run before the hooks that were registered so far
+};
 
 namespace detail {
 /// Copies the parameters, buffers and modes of `from` to `to`. Error if their structures differ.
@@ -143,15 +146,16 @@ class Module {
   // ---- hooks ----
   /// Handle of a registered hook; remove() unregisters it. Destroying the handle does not.
   class HookHandle;
-  /// Registers `hook(module, x, y)`, called after each call of this layer with input x and output y. The hook returns
-  /// void, or a tensor that replaces y if it is defined. If it takes `const Tensors&` instead of `const Tensor&`, it
-  /// receives all input tensors, otherwise only the first. For a layer with several outputs, y is the first. Modules
-  /// that define only forward() and do not derive from Layer do not call hooks.
-  template <class F> HookHandle register_forward_hook(F hook);
-  /// Registers `hook(module, x)`, called before each call. The hook returns void, or a tensor that replaces x. If it
-  /// takes `const Tensors&`, it receives all inputs and may return replacements for all of them; Error unless their
-  /// number is the same.
-  template <class F> HookHandle register_forward_pre_hook(F hook);
+  /// Registers `hook(module, x, y)`, called after each call of this layer with input x and output y, after the hooks
+  /// that were registered before, or with `{.prepend = true}` before them. The hook returns void, or a tensor that
+  /// replaces y if it is defined. If it takes `const Tensors&` instead of `const Tensor&`, it receives all input
+  /// tensors, otherwise only the first. For a layer with several outputs, y is the first. Modules that define only
+  /// forward() and do not derive from Layer do not call hooks.
+  template <class F> HookHandle register_forward_hook(F hook, const HookOptions& options = {});
+  /// Registers `hook(module, x)`, called before each call, in the same order. The hook returns void, or a tensor that
+  /// replaces x. If it takes `const Tensors&`, it receives all inputs and may return replacements for all of them;
+  /// Error unless their number is the same.
+  template <class F> HookHandle register_forward_pre_hook(F hook, const HookOptions& options = {});
   /// Run the registered hooks on the inputs, or on the output, of a call.
   Tensors before_forward(const Tensors& inputs) const;
   Tensor after_forward(const Tensors& inputs, const Tensor& y) const;
@@ -250,7 +254,7 @@ class Module {
   void link(const std::string& name, State& child, const std::type_info& type);
   void take_place(Module& other);
   State& state() const;
-  HookHandle add_hook(ForwardPreHook before, ForwardHook after);
+  HookHandle add_hook(const HookOptions& options, ForwardPreHook before, ForwardHook after);
 
   IntrusivePtr<State> state_;
 };
@@ -284,34 +288,37 @@ template <class Result, class F, class... Args> Result result_of(F& hook, const 
 }
 }  // namespace detail
 
-template <class F> Module::HookHandle Module::register_forward_hook(F function) {
+template <class F> Module::HookHandle Module::register_forward_hook(F function, const HookOptions& options) {
   F hook = weft::detail::not_empty("register_forward_hook", std::move(function));
   if constexpr (std::is_invocable_v<F&, const Module&, const Tensor&, const Tensor&>)
-    return add_hook({}, [hook = std::move(hook)](const Module& module, const Tensors& in, const Tensor& y) mutable {
-      return detail::result_of<Tensor>(hook, module, in.front(), y);
-    });
+    return add_hook(options, {},
+                    [hook = std::move(hook)](const Module& module, const Tensors& in, const Tensor& y) mutable {
+                      return detail::result_of<Tensor>(hook, module, in.front(), y);
+                    });
   else
-    return add_hook({}, [hook = std::move(hook)](const Module& module, const Tensors& in, const Tensor& y) mutable {
-      return detail::result_of<Tensor>(hook, module, in, y);
-    });
+    return add_hook(options, {},
+                    [hook = std::move(hook)](const Module& module, const Tensors& in, const Tensor& y) mutable {
+                      return detail::result_of<Tensor>(hook, module, in, y);
+                    });
 }
 
-template <class F> Module::HookHandle Module::register_forward_pre_hook(F function) {
+template <class F> Module::HookHandle Module::register_forward_pre_hook(F function, const HookOptions& options) {
   F hook = weft::detail::not_empty("register_forward_pre_hook", std::move(function));
   if constexpr (std::is_invocable_v<F&, const Module&, const Tensor&>)
-    return add_hook(
-        [hook = std::move(hook)](const Module& module, const Tensors& in) mutable {
-          Tensors given = in;
-          if (const Tensor x = detail::result_of<Tensor>(hook, module, in.front()); x.defined()) given.front() = x;
-          return given;
-        },
-        {});
+    return add_hook(options,
+                    [hook = std::move(hook)](const Module& module, const Tensors& in) mutable {
+                      Tensors given = in;
+                      if (const Tensor x = detail::result_of<Tensor>(hook, module, in.front()); x.defined())
+                        given.front() = x;
+                      return given;
+                    },
+                    {});
   else
-    return add_hook(
-        [hook = std::move(hook)](const Module& module, const Tensors& in) mutable {
-          return detail::result_of<Tensors>(hook, module, in);
-        },
-        {});
+    return add_hook(options,
+                    [hook = std::move(hook)](const Module& module, const Tensors& in) mutable {
+                      return detail::result_of<Tensors>(hook, module, in);
+                    },
+                    {});
 }
 
 std::ostream& operator<<(std::ostream& out, const Module& module);

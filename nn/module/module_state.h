@@ -37,9 +37,10 @@ struct Module::State final : SharedObject {
     // Guards the lists of all modules, for a few instructions: hooks are added and taken off, and modules end, while
     // other threads call a module.
     static inline constinit std::mutex mutex;
-    // By number, in the order in which they were added. Shared by copies of the list: a hook may have state.
+    // By number, in the order in which they run: those that were prepended have negative numbers. Shared by copies of
+    // the list: a hook may have state.
     std::map<int, std::shared_ptr<const Hook>> list;
-    int made = 0;
+    int made = 0, first = 0;
     ~Hooks() override { clear(); }
     // Both release hooks last, without the lock: one may own the module, or take off another.
     void remove(int number) override {
