@@ -1,6 +1,8 @@
 #include "tensor/functions/binary.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
@@ -270,10 +272,10 @@ DType result_type(const Tensor& a, const Tensor& b) {
 
 namespace {
 
-/// x 2^exponents of f64, in two steps: 2^1074, which the smallest number takes, is more than f64 holds.
+/// x 2^exponents, exactly, in two steps: the factor for the smallest number is more than its dtype holds.
 Tensor shifted(const Tensor& x, const Tensor& exponents) {
   const Tensor half = floor(exponents * 0.5);
-  return x * pow(2.0, half) * pow(2.0, exponents - half);
+  return x * exp2(half) * exp2(exponents - half);
 }
 
 }  // namespace
@@ -281,13 +283,17 @@ Tensor shifted(const Tensor& x, const Tensor& exponents) {
 FrexpResult frexp(const Tensor& x) {
   ErrorFrame frame("frexp", x);
   dispatch::check_accepted(x.dtype(), kFloating);
-  const Tensor wide = cast(x, f64), own = detach(wide);
-  const Tensor has_one = logical_and(isfinite(own), own != 0.0);
-  const Tensor small = abs(own) < 0x1p-1000;  // where log2() may be inexact, as of subnormal numbers
-  const Tensor size = where(has_one, where(small, abs(own) * 0x1p100, abs(own)), 1.0);
-  Tensor exponent = floor(log2(size)) + 1.0;
-  const Tensor mantissa = shifted(size, -exponent);  // in [0.5, 1), unless log2() was rounded to a whole number
-  exponent = exponent + cast(mantissa >= 1.0, f64) - cast(mantissa < 0.5, f64) - cast(small, f64) * 100.0;
+  const DType dtype = is_half_precision(x.dtype()) ? f32 : x.dtype();
+  const Tensor wide = cast(x, dtype), own = abs(detach(wide));
+  const Tensor has_one = logical_and(own > 0.0, own < std::numeric_limits<double>::infinity());
+  const Tensor size = where(has_one, own, 1.0);
+  // Where log2() may be inexact, as of subnormal numbers, it takes the number times 2^shift.
+  const double shift = dtype == f64 ? 100 : 50;
+  const Tensor small = size < (dtype == f64 ? 0x1p-1000 : 0x1p-100);
+  Tensor exponent = floor(log2(where(small, size * std::exp2(shift), size))) - where(small, shift - 1, -1.0);
+  // In [0.5, 1), unless log2() was rounded to a whole number.
+  const Tensor mantissa = shifted(size, -exponent);
+  exponent = std::move(exponent) + cast(mantissa >= 1.0, dtype) - cast(mantissa < 0.5, dtype);
   exponent = where(has_one, exponent, 0.0);
   return {cast(shifted(wide, -exponent), x.dtype()), cast(exponent, i32)};
 }
