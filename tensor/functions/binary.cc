@@ -302,7 +302,7 @@ Tensor ldexp(const Tensor& x, const Tensor& exponents) {
   ErrorFrame frame("ldexp", x, exponents);
   const DType promoted = dispatch::promoted(std::array{x, exponents}), dtype = is_floating(promoted) ? promoted : f32;
   const DType wide = is_half_precision(dtype) ? f32 : dtype;
-  return cast(cast(x, wide) * pow(2.0, cast(exponents, wide)), dtype);
+  return cast(cast(x, wide) * exp2(cast(exponents, wide)), dtype);
 }
 
 Tensor& Tensor::add_(const Tensor& other) { return write<op::Add>("add_", *this, other); }
