@@ -105,7 +105,9 @@ void Tensor::backward(const Tensor& seed, const BackwardOptions& options) const 
   autograd::run_backward({root}, {autograd::seed_of(*this, seed)}, options);
 }
 
+void Tensor::backward() const { backward(Tensor(), {}); }
 void Tensor::backward(const BackwardOptions& options) const { backward(Tensor(), options); }
+void Tensor::backward(const Tensor& seed) const { backward(seed, {}); }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options) {

@@ -5,26 +5,15 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "tensor/core/intrusive.h"
 
 namespace weft {
 
 class Tensor;
+struct BackwardOptions;
 struct OpInfo;
 struct OpCall;
-
-/// Options of backward().
-struct BackwardOptions {
-  bool retain_graph = false;  // keep what was saved, so that backward can run again
-  /// Record the backward itself (implies retain_graph). The leaves' gradients then hold the graph, which holds the
-  /// leaves: none of it is freed before zero_grad(). grad() has no such cycle.
-  bool create_graph = false;
-  /// The leaves whose gradients are computed and added to; none: all. GradientError unless each is a leaf that requires
-  /// a gradient. One that the graph does not reach keeps its gradient.
-  std::vector<Tensor> inputs = {};
-};
 
 /// A gradient hook: its result replaces the gradient unless it is undefined.
 using GradientHook = std::function<Tensor(const Tensor&)>;

@@ -180,8 +180,10 @@ class Tensor {
   /// Computes the gradients of all leaves this tensor depends on and adds them to grad(). `seed` is the gradient of
   /// this tensor; it may be omitted for a tensor of one element, where it is 1. One that throws, as where memory runs
   /// out, may have added a part of them: call zero_grad() before the next try.
-  void backward(const Tensor& seed, const BackwardOptions& options = {}) const;
-  void backward(const BackwardOptions& options = {}) const;
+  void backward() const;
+  void backward(const BackwardOptions& options) const;
+  void backward(const Tensor& seed) const;
+  void backward(const Tensor& seed, const BackwardOptions& options) const;
   /// Calls `hook(gradient)` when backward has computed the gradient of this tensor. The hook returns void, or a Tensor
   /// that replaces the gradient. It may write to its argument, which changes only the gradient of this tensor. It must
   /// not capture the tensor it is registered on, as this creates a reference cycle that is never freed; capture
@@ -336,6 +338,17 @@ template <class V> Tensor make_tensor(IntrusivePtr<Storage> storage, V&& view, D
 }
 
 }  // namespace internal
+
+/// Options of backward().
+struct BackwardOptions {
+  bool retain_graph = false;  // keep what was saved, so that backward can run again
+  /// Record the backward itself (implies retain_graph). The leaves' gradients then hold the graph, which holds the
+  /// leaves: none of it is freed before zero_grad(). grad() has no such cycle.
+  bool create_graph = false;
+  /// The leaves whose gradients are computed and added to; none: all. GradientError unless each is a leaf that requires
+  /// a gradient. One that the graph does not reach keeps its gradient.
+  std::vector<Tensor> inputs = {};
+};
 
 struct ValuesAndIndices {
   Tensor values;

@@ -75,8 +75,10 @@ void check_bounds(int64_t low, int64_t high) {
 int64_t integers_of(DType dtype) {
   if (!is_floating(dtype))
     return visit_dtype(dtype, []<class T>() -> int64_t {
-      constexpr T most = std::numeric_limits<T>::max();
-      return static_cast<int64_t>(most) + (sizeof(T) < sizeof(int64_t) ? 1 : 0);
+      if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int64_t))
+        return int64_t{std::numeric_limits<T>::max()} + 1;
+      else
+        return INT64_MAX;
     });
   const int digits = dtype == f64 ? 53 : dtype == f32 ? 24 : dtype == f16 ? 11 : 8;
   return (int64_t{1} << digits) + 1;

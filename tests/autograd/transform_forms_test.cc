@@ -108,16 +108,17 @@ TEST_F(Linearize, IsJvpForManyDirections) {
     ++calls;
     return sin(t) * t;
   };
-  const auto [y, along] = linearize(f, x);
+  const OutputAndJvp linear = linearize(f, x);
+  const Tensor& y = linear.output;
   EXPECT_TRUE(equal(y, sin(x) * x));
   for (int i = 0; i < 3; ++i) {
-    const Tensor v = randn({4}, f64), tangent = along(v);
+    const Tensor v = randn({4}, f64), tangent = linear.jvp(v);
     EXPECT_TRUE(close(tangent, (cos(x) * x + sin(x)) * v));
     EXPECT_FALSE(tangent.requires_grad());
   }
   EXPECT_EQ(calls, 1);
   EXPECT_FALSE(y.requires_grad());
-  EXPECT_EQ(error_of([&] { along(ones({3}, f64)); }),
+  EXPECT_EQ(error_of([&] { linear.jvp(ones({3}, f64)); }),
             "jvp of linearize([4] f64): the direction of argument 0 has shape [3], not [4]");
 }
 
