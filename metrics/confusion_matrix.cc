@@ -1,14 +1,15 @@
 #include "metrics/confusion_matrix.h"
 
+#include <cmath>
+#include <limits>
+
 #include "tensor/all.h"
 
 namespace weft::metrics {
 namespace {
 
-/// a / b, 0 where both are 0.
-Tensor share(const Tensor& a, const Tensor& b) {
-  return where(b == 0, zeros(a.shape(), f64), a.to(f64) / where(b == 0, ones_like(b), b).to(f64));
-}
+/// a / b, 0 where both are 0 (as a is where b is).
+Tensor share(const Tensor& a, const Tensor& b) { return a / where(b == 0, ones_like(b), b); }
 
 /// Up to so many classes, a batch is counted faster in a matrix.
 constexpr int64_t kFew = 1024;
@@ -60,20 +61,102 @@ void ClassCounts::reset() { counts_ = zeros_like(counts_); }
 
 double ClassCounts::accuracy() const { return sum(hits()).item<double>() / static_cast<double>(count()); }
 
-Tensor ClassCounts::precision_of_classes() const { return share(hits(), predicted()); }
-Tensor ClassCounts::recall_of_classes() const { return share(hits(), labeled()); }
-Tensor ClassCounts::f1_of_classes() const { return share(hits() * 2, predicted() + labeled()); }
+/// What the formulas read, as f64: of each class, or of one number each.
+struct ClassCounts::Numbers {
+  Tensor hits, predicted, labeled;
+  Tensor count;  // of all pairs
 
-double ClassCounts::averaged(const Tensor& of_classes) const {
-  // Each pair counts once as a label and once as a prediction: together, all three are the accuracy.
-  if (options_.average == Average::micro) return accuracy();
-  const Tensor labels = labeled();
-  const Tensor weight = options_.average == Average::weighted ? labels : (labels + predicted() != 0).to(i64);
-  return (sum(of_classes * weight.to(f64)) / sum(weight).to(f64)).item<double>();
+  /// Of all classes together: every pair counts once for each class.
+  Numbers together() const {
+    return {sum(hits, 0, keepdim), sum(predicted, 0, keepdim), sum(labeled, 0, keepdim),
+            count * static_cast<double>(hits.numel())};
+  }
+};
+
+ClassCounts::Numbers ClassCounts::numbers() const {
+  const Tensor labels = labeled().to(f64);
+  return {hits().to(f64), predicted().to(f64), labels, sum(labels)};
 }
 
-double ClassCounts::precision() const { return averaged(precision_of_classes()); }
-double ClassCounts::recall() const { return averaged(recall_of_classes()); }
-double ClassCounts::f1() const { return averaged(f1_of_classes()); }
+namespace {
+
+constexpr auto kPrecision = [](const auto& n) { return share(n.hits, n.predicted); };
+constexpr auto kRecall = [](const auto& n) { return share(n.hits, n.labeled); };
+constexpr auto kJaccard = [](const auto& n) { return share(n.hits, n.labeled + n.predicted - n.hits); };
+constexpr auto kSpecificity = [](const auto& n) {
+  const Tensor others = n.count - n.labeled;
+  return share(others - n.predicted + n.hits, others);
+};
+
+auto fbeta_formula(double beta) {
+  const double square = beta * beta;
+  if (!(beta >= 0) || std::isinf(square)) throw Error(text("beta must be 0 or more, with a finite square, not ", beta));
+  return [square](const auto& n) { return share((1 + square) * n.hits, square * n.labeled + n.predicted); };
+}
+
+}  // namespace
+
+template <class Formula> double ClassCounts::averaged(const Formula& of_numbers) const {
+  if (count() == 0) return std::numeric_limits<double>::quiet_NaN();
+  const Numbers all = numbers();
+  const bool is_micro = options_.average == Average::micro;
+  const Tensor values = of_numbers(is_micro ? all.together() : all);
+  if (is_micro) return values.item<double>();
+  const Tensor weight =
+      options_.average == Average::weighted ? all.labeled : (all.labeled + all.predicted != 0).to(f64);
+  return sum(values * weight).item<double>() / sum(weight).item<double>();
+}
+
+double ClassCounts::precision() const { return averaged(kPrecision); }
+double ClassCounts::recall() const { return averaged(kRecall); }
+double ClassCounts::jaccard() const { return averaged(kJaccard); }
+double ClassCounts::specificity() const { return averaged(kSpecificity); }
+double ClassCounts::fbeta(double beta) const {
+  ErrorFrame frame(name_);
+  return averaged(fbeta_formula(beta));
+}
+
+Tensor ClassCounts::precision_of_classes() const { return kPrecision(numbers()); }
+Tensor ClassCounts::recall_of_classes() const { return kRecall(numbers()); }
+Tensor ClassCounts::jaccard_of_classes() const { return kJaccard(numbers()); }
+Tensor ClassCounts::specificity_of_classes() const { return kSpecificity(numbers()); }
+Tensor ClassCounts::fbeta_of_classes(double beta) const {
+  ErrorFrame frame(name_);
+  return fbeta_formula(beta)(numbers());
+}
+
+double ClassCounts::balanced_accuracy() const {
+  const Tensor occurs = (labeled() != 0).to(f64);
+  return (sum(recall_of_classes() * occurs) / sum(occurs)).item<double>();
+}
+
+double ClassCounts::matthews_correlation() const {
+  const Numbers all = numbers();
+  const auto count = all.count.item<double>();
+  if (count == 0) return std::numeric_limits<double>::quiet_NaN();
+  // Covariances of labels and predictions that are vectors with a 1 in place of the class, times count^2.
+  const auto covariance = [&](const Tensor& together, const Tensor& a, const Tensor& b) {
+    return count * sum(together).item<double>() - sum(a * b).item<double>();
+  };
+  const double both = covariance(all.hits, all.labeled, all.predicted);
+  const double scale = std::sqrt(covariance(all.labeled, all.labeled, all.labeled) *
+                                 covariance(all.predicted, all.predicted, all.predicted));
+  return scale == 0 ? 0 : both / scale;
+}
+
+double ConfusionMatrix::cohen_kappa(KappaWeights weights) const {
+  const Tensor pairs = counts().to(f64), classes = arange(pairs.size(0)).to(f64);
+  const Tensor distance = abs(unsqueeze(classes, 1) - classes);
+  const Tensor weight = weights == KappaWeights::none     ? (distance != 0).to(f64)
+                        : weights == KappaWeights::linear ? distance
+                                                          : square(distance);
+  const Tensor expected = unsqueeze(sum(pairs, 1), 1) * sum(pairs, 0) / sum(pairs);
+  return 1 - (sum(weight * pairs) / sum(weight * expected)).item<double>();
+}
+
+FBeta::FBeta(int64_t classes, double beta, const ClassOptions& options)
+    : ClassCounts("FBeta", classes, options, Kept::totals), beta_(beta) {
+  (void)value();  // checks beta
+}
 
 }  // namespace weft::metrics

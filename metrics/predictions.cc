@@ -28,19 +28,6 @@ Tensor flat_labels(const Tensor& labels) {
   return reshape(labels.detach().to(Device::cpu()).to(i64), {labels.numel()});
 }
 
-/// Scores and labels of the pairs that are not ignored, whatever the labels are.
-detail::Pairs kept_scores(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
-  bool fits = predictions.rank() == labels.rank() + 1 && labels.rank() > 0 && predictions.size(0) == labels.size(0);
-  for (int64_t i = 1; fits && i < labels.rank(); ++i) fits = predictions.size(i + 1) == labels.size(i);
-  if (!fits)
-    throw ShapeError(
-        text("scores are (n, classes, ...) for labels (n, ...), not ", predictions.shape(), " for ", labels.shape()));
-  const int64_t classes = predictions.size(1);
-  if (classes == 0) throw ShapeError("there are scores of 0 classes");
-  const Tensor scores = movedim(predictions.detach().to(Device::cpu()), 1, -1);
-  return without_ignored(reshape(scores, {labels.numel(), classes}), flat_labels(labels), ignore_index);
-}
-
 }  // namespace
 
 void detail::check_classes(const Tensor& list, int64_t classes, const char* what) {
@@ -56,8 +43,20 @@ void detail::check_no_nan(const Tensor& scores) {
   if (any(isnan(scores)).item<bool>()) throw Error("a score is NaN");
 }
 
+detail::Pairs detail::kept_scores(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
+  bool fits = predictions.rank() == labels.rank() + 1 && labels.rank() > 0 && predictions.size(0) == labels.size(0);
+  for (int64_t i = 1; fits && i < labels.rank(); ++i) fits = predictions.size(i + 1) == labels.size(i);
+  if (!fits)
+    throw ShapeError(
+        text("scores are (n, classes, ...) for labels (n, ...), not ", predictions.shape(), " for ", labels.shape()));
+  const int64_t classes = predictions.size(1);
+  if (classes == 0) throw ShapeError("there are scores of 0 classes");
+  const Tensor scores = movedim(predictions.detach().to(Device::cpu()), 1, -1);
+  return without_ignored(reshape(scores, {labels.numel(), classes}), flat_labels(labels), ignore_index);
+}
+
 detail::Pairs detail::scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index) {
-  detail::Pairs pairs = kept_scores(predictions, labels, ignore_index);
+  detail::Pairs pairs = detail::kept_scores(predictions, labels, ignore_index);
   detail::check_classes(pairs.labels, pairs.predicted.size(1), "label");
   return pairs;
 }
@@ -69,7 +68,7 @@ detail::Pairs detail::pairs_of(const Tensor& predictions, const Tensor& labels, 
                             "; scores have the classes at axis 1"));
     return without_ignored(flat_labels(predictions), flat_labels(labels), ignore_index);
   }
-  const detail::Pairs scores = kept_scores(predictions, labels, ignore_index);
+  const detail::Pairs scores = detail::kept_scores(predictions, labels, ignore_index);
   if (scores.predicted.size(1) == 1)
     throw ShapeError(text("scores ", predictions.shape(),
                           " are of one class, which is always the best; give the classes themselves, as in "

@@ -17,8 +17,10 @@ struct Pairs {
 /// Pairs whose label is `ignore_index` are left out. ShapeError or DtypeError otherwise, and for scores of one class;
 /// Error if a score is NaN; IndexError if a label is none of the classes that have scores.
 Pairs pairs_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index);
-/// Scores (count, classes) and labels (count) of the pairs that are not ignored. IndexError if a label is not in
-/// [0, classes).
+/// Scores (count, classes) and labels (count) of the pairs that are not ignored, whatever the labels are. ShapeError
+/// unless the scores are (n, classes, ...) for labels (n, ...), with at least one class.
+Pairs kept_scores(const Tensor& predictions, const Tensor& labels, int64_t ignore_index);
+/// The same. IndexError if a label is not in [0, classes).
 Pairs scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index);
 
 /// IndexError if a number of `list` is not in [0, classes); `what` says what the numbers are.

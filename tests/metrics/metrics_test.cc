@@ -223,48 +223,6 @@ TEST(ConfusionMatrix, Errors) {
   EXPECT_EQ(error_of([] { metrics::F1(0); }), "F1(): the number of classes must be 1 or more, not 0");
 }
 
-TEST(Auc, IsExactWithTies) {
-  metrics::Auc auc;
-  EXPECT_TRUE(std::isnan(auc.value()));
-  auc.update(tensor({0.1, 0.4, 0.35, 0.8}), tensor({0, 0, 1, 1}));
-  EXPECT_DOUBLE_EQ(auc.value(), 0.75);  // scikit-learn's example
-  auc.update(tensor({0.4}), tensor({true}));
-  auc.update(tensor({0.4}), tensor({0.0}));
-  // Positive scores 0.35 0.8 0.4 against 0.1 0.4 0.4: 1 + 0 + 0, 3, 1 + 0.5 + 0.5 of 9.
-  EXPECT_DOUBLE_EQ(auc.value(), 6.0 / 9);
-  EXPECT_EQ(auc.count(), 6);
-  auc.reset();
-  auc.update(tensor({0.5, 0.5}), tensor({1, 1}));
-  EXPECT_TRUE(std::isnan(auc.value()));
-}
-
-TEST(Auc, EqualsTheCountOfPairs) {
-  manual_seed(3);
-  const Tensor scores = randint(0, 20, {300}), labels = randint(0, 2, {300});
-  metrics::Auc auc;
-  auc.update(scores, labels);
-  double above = 0, pairs = 0;
-  const auto s = scores.to_vector<double>(), l = labels.to_vector<double>();
-  for (size_t i = 0; i < s.size(); ++i)
-    for (size_t j = 0; j < s.size(); ++j) {
-      if (l[i] != 1 || l[j] != 0) continue;
-      pairs += 1;
-      above += s[i] > s[j] ? 1 : s[i] == s[j] ? 0.5 : 0;
-    }
-  EXPECT_NEAR(auc.value(), above / pairs, 1e-12);
-}
-
-TEST(Auc, Errors) {
-  metrics::Auc auc;
-  EXPECT_EQ(error_of([&] { auc.update(tensor({0.5}), tensor({2})); }),
-            "Auc([1] f32, [1] i64): a label is neither 0 nor 1");
-  EXPECT_EQ(error_of([&] { auc.update(tensor({NAN}), tensor({1})); }), "Auc([1] f32, [1] i64): a score is NaN");
-  EXPECT_EQ(error_of([&] {
-              auc.update(tensor({0.5}), tensor({1, 0}));
-            }),
-            "Auc([1] f32, [2] i64): scores and labels have one shape, not [1] and [2]");
-}
-
 TEST(Perplexity, IsTheExponentialOfTheMeanLoss) {
   const Tensor logits = tensor({{2.0, 0.0, 1.0}, {0.0, 3.0, 0.0}, {1.0, 1.0, 1.0}}), targets = tensor({0, 2, 1});
   metrics::Perplexity perplexity({.ignore_index = -1});
