@@ -9,6 +9,7 @@
 #include "nn/layers/attention.h"
 #include "nn/layers/batch_norm.h"
 #include "nn/layers/bilinear.h"
+#include "nn/layers/containers.h"
 #include "nn/layers/conv.h"
 #include "nn/layers/distance.h"
 #include "nn/layers/dropout.h"

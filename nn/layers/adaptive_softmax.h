@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "nn/layers/containers.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/sequential.h"
 

@@ -1,29 +1,14 @@
 #include "nn/layers/sequential.h"
 
-#include <unordered_map>
+#include <algorithm>
 
 #include "autograd/checkpoint.h"
 #include "nn/layers/activation.h"
+#include "nn/layers/containers.h"
 #include "nn/layers/conv_norm.h"
 #include "nn/layers/pool.h"
 
 namespace weft::nn {
-
-namespace {
-
-/// Copies of `tensors`, undefined ones where those are. One that is there twice has one copy, as clone() requires.
-std::vector<Tensor> remade_tensors(const std::vector<Tensor>& tensors) {
-  std::unordered_map<const internal::TensorBody*, Tensor> copies;
-  std::vector<Tensor> out;
-  for (const Tensor& x : tensors) {
-    Tensor copy;
-    if (x.defined()) copy = copies.try_emplace(&internal::body(x), x.detach().clone()).first->second;
-    out.push_back(copy);
-  }
-  return out;
-}
-
-}  // namespace
 
 size_t Sequential::fused_steps(size_t index, size_t last) const {
   // Hooks see every layer by itself.
@@ -76,51 +61,66 @@ Tensor Sequential::forward(const Tensor& x, size_t first, size_t last) const {
   return y;
 }
 
-Tensor checkpoint_sequential(const Sequential& model, int64_t segments, const Tensor& x) {
-  ErrorFrame frame("checkpoint_sequential", x);
-  if (segments < 1 || segments > static_cast<int64_t>(model.size()))
-    throw Error(text("the number of segments must be 1 to the ", model.size(), " modules, not ", segments));
-  const size_t length = model.size() / static_cast<size_t>(segments);
-  Tensor y = x;
-  size_t first = 0;
-  for (int64_t part = 1; part < segments; ++part, first += length)
-    y = autograd::checkpoint(
-        [&model, first, length](const Tensor& given) { return model.forward(given, first, first + length); }, y);
-  return model.forward(y, first, model.size());
+void Sequential::check_index(size_t index) const {
+  if (index >= steps_.size())
+    throw IndexError(text("index ", static_cast<int64_t>(index), " is out of range for ", size(), " modules"));
 }
 
-Tensor ParameterList::push_back(const Tensor& value) {
-  const Tensor held = value;  // it may be an item of this list, which make_room() moves
-  detail::make_room(items_);
-  items_.push_back(register_parameter(std::to_string(items_.size()), held));
-  return items_.back();
-}
-ParameterList ParameterList::remake() const {
-  ParameterList out;
-  for (const Tensor& copy : remade_tensors(items_)) out.push_back(copy);
+void Sequential::check_place(size_t index) const { detail::check_place(index, size(), "modules"); }
+
+std::vector<detail::Renamed> Sequential::renumbered(size_t begin, size_t end, int shift) const {
+  std::vector<detail::Renamed> out;
+  for (size_t i = begin; i < end; ++i) {
+    const std::string& name = steps_[i]->name;
+    out.push_back({name, name == std::to_string(i) ? std::to_string(i + static_cast<size_t>(shift)) : name});
+  }
   return out;
-}
-Tensor ParameterList::operator[](size_t index) const {
-  if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " parameters"));
-  return items_[index];
 }
 
-Tensor ParameterDict::insert(const std::string& name, const Tensor& value) {
-  std::string own = name;  // both may be of an item, which make_room() moves
-  const Tensor held = value;
-  items_.make_room(own);
-  Tensor leaf = register_parameter(own, held);
-  items_.push_back({std::move(own), std::move(leaf)});
-  return items_[items_.size() - 1].second;
-}
-ParameterDict ParameterDict::remake() const {
-  ParameterDict out;
-  std::vector<Tensor> tensors;
-  for (const auto& [name, item] : items_) tensors.push_back(item);
-  const std::vector<Tensor> copies = remade_tensors(tensors);
-  for (size_t i = 0; i < copies.size(); ++i) out.insert(items_[i].first, copies[i]);
+std::vector<detail::Renamed> Sequential::with_last_at(size_t index, const std::string& name) const {
+  std::vector<detail::Renamed> out = {{name, name == std::to_string(size()) ? std::to_string(index) : name}};
+  for (detail::Renamed& each : renumbered(index, size(), 1)) out.push_back(std::move(each));
   return out;
 }
-bool ParameterDict::contains(const std::string& name) const { return items_.contains(name); }
+
+void Sequential::move_last(size_t index, std::vector<detail::Renamed> names) {
+  try {
+    rearrange_modules(names, steps_.back()->name);
+  } catch (...) {
+    steps_.pop_back();
+    throw;
+  }
+  std::rotate(steps_.begin() + static_cast<std::ptrdiff_t>(index), steps_.end() - 1, steps_.end());
+  for (size_t i = index; i < size(); ++i) steps_[i]->name.swap(names[i - index].to);
+}
+
+Owned<Sequential::Step> Sequential::take(size_t index) {
+  check_index(index);
+  std::vector<detail::Renamed> names = renumbered(index + 1, size(), -1);
+  names.push_back({steps_[index]->name, ""});
+  rearrange_modules(names);
+  Owned<Step> out = std::move(steps_[index]);
+  steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(index));
+  for (size_t i = index; i < size(); ++i) steps_[i]->name.swap(names[i - index].to);
+  return out;
+}
+
+void Sequential::extend(Sequential&& other) {
+  std::vector<detail::Renamed> names = other.renumbered(0, other.size(), static_cast<int>(size()));
+  for (const auto& [from, to] : names)
+    for (const Owned<Step>& step : steps_)
+      if (step->name == to) throw Error(text("extend: the name `", to, "` is taken in this Sequential"));
+  Sequential given = std::move(other);
+  std::vector<detail::Renamed> released = names;
+  for (detail::Renamed& each : released) each.to.clear();
+  given.rearrange_modules(released);
+  for (size_t i = 0; i < names.size(); ++i) {
+    Owned<Step>& step = given.steps_[i];
+    detail::make_room(steps_);
+    register_module(names[i].to, step->layer());
+    step->name.swap(names[i].to);
+    steps_.push_back(std::move(step));
+  }
+}
 
 }  // namespace weft::nn

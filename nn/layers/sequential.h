@@ -1,5 +1,4 @@
-// Containers: Sequential runs layers one after the other. ModuleList, ModuleDict, ParameterList and ParameterDict hold
-// modules or parameters that their owner uses.
+// Sequential: runs layers one after the other.
 #pragma once
 
 #include <string>
@@ -10,7 +9,6 @@
 #include "nn/layers/batch_norm.h"
 #include "nn/layers/flatten.h"
 #include "nn/module/layer.h"
-#include "nn/module/named_list.h"
 #include "tensor/core/owned.h"
 
 namespace weft::nn {
@@ -51,6 +49,31 @@ class Sequential : public Layer<Sequential> {
     steps_.push_back(std::move(owner));
   }
 
+  /// Puts a module or function in front of step `index`, or behind the last one where that is size(). Names that are
+  /// numbers follow the new places. IndexError if `index` is out of range, Error if a name is taken. An optimizer that
+  /// exists does not know the new parameters.
+  template <SequentialStep M> void insert(size_t index, M module) {
+    insert(index, std::to_string(size()), std::move(module));
+  }
+  template <SequentialStep M> void insert(size_t index, const std::string& name, M module) {
+    check_place(index);
+    std::vector<detail::Renamed> names = with_last_at(index, name);
+    push_back(name, std::move(module));
+    move_last(index, std::move(names));
+  }
+  /// Removes a step; names of the later ones that are numbers follow. IndexError if `index` is out of range.
+  void erase(size_t index) { (void)take(index); }
+  /// The same, and returns the module, which must have type M and belongs to no module then:
+  /// `nn::Linear head = net.pop<nn::Linear>(2);`
+  template <class M> M pop(size_t index) {
+    M& found = at<M>(index);
+    const Owned<Step> step = take(index);
+    return M(std::move(found));
+  }
+  /// Appends the steps of another one, as in `net.extend(std::move(tail))`. Names that are numbers become those of the
+  /// new places. Error if another name is taken; then nothing has changed.
+  void extend(Sequential&& other);
+
   Tensor forward(const Tensor& x) const;
   /// Runs only the modules `first` .. `last` - 1, as for the features that layers in the middle compute. IndexError
   /// unless first <= last <= size().
@@ -61,8 +84,7 @@ class Sequential : public Layer<Sequential> {
   /// The module at `index`, which must have type M: `net.at<nn::Linear>(0).weight()`. Error if it has another type,
   /// IndexError if `index` is out of range.
   template <class M> M& at(size_t index) const {
-    if (index >= steps_.size())
-      throw IndexError(text("index ", static_cast<int64_t>(index), " is out of range for ", size(), " modules"));
+    check_index(index);
     auto* step = dynamic_cast<StepOf<M>*>(steps_[index].get());
     if (step == nullptr)
       throw Error(text("module ", index, " of this Sequential is a ", steps_[index]->layer().type_name(),
@@ -85,6 +107,7 @@ class Sequential : public Layer<Sequential> {
   struct Step {
     Step(std::string its_name, Fusible its_fusion) : name(std::move(its_name)), fusion(its_fusion) {}
     virtual ~Step() = default;
+    virtual Module& layer() = 0;
     virtual const Module& layer() const = 0;
     virtual Tensor run(const Tensor& x) = 0;
     /// Reports to observers that this step, fused into the previous one, returned `y`.
@@ -107,6 +130,7 @@ class Sequential : public Layer<Sequential> {
   };
   template <class M> struct StepOf final : Step {
     StepOf(std::string its_name, M m) : Step(std::move(its_name), fusible<M>()), module(std::move(m)) {}
+    Module& layer() override { return module; }
     const Module& layer() const override { return module; }
     Tensor run(const Tensor& x) override { return run_layer(module, x); }
     void announce(const Tensor& y) override {
@@ -123,6 +147,16 @@ class Sequential : public Layer<Sequential> {
     M module;
   };
 
+  void check_index(size_t index) const;
+  void check_place(size_t index) const;
+  /// The names of steps begin .. end - 1, and those that they get `shift` places further.
+  std::vector<detail::Renamed> renumbered(size_t begin, size_t end, int shift) const;
+  /// The same after a step `name`, which is to come behind the others, moved to `index`.
+  std::vector<detail::Renamed> with_last_at(size_t index, const std::string& name) const;
+  /// Moves the last step to `index`, or removes it and throws.
+  void move_last(size_t index, std::vector<detail::Renamed> names);
+  Owned<Step> take(size_t index);
+
   /// Whether step `index` is before `last` and exactly an M.
   template <class M> bool is_layer(size_t index, size_t last) const {
     return index < last && steps_[index]->template exactly<M>() != nullptr;
@@ -133,160 +167,6 @@ class Sequential : public Layer<Sequential> {
   size_t conv_norm_steps(size_t index, size_t last, const Tensor& x) const;
 
   std::vector<Owned<Step>> steps_;
-};
-
-/// model(x), where the modules are divided into `segments` parts of equal length (the last has what is left over), and
-/// all parts but the last run in autograd::checkpoint(): only their inputs are kept for backward, which runs them
-/// again. The model must exist until then. Error unless 1 <= segments <= model.size().
-Tensor checkpoint_sequential(const Sequential& model, int64_t segments, const Tensor& x);
-
-namespace detail {
-/// Iterator over modules held by pointers.
-template <class M, class Item> class ItemIterator {
- public:
-  explicit ItemIterator(const Item* at) : at_(at) {}
-  M& operator*() const { return *at_->module; }
-  M* operator->() const { return at_->module.get(); }
-  ItemIterator& operator++() { return ++at_, *this; }
-  bool operator==(const ItemIterator&) const = default;
-
- private:
-  const Item* at_;
-};
-}  // namespace detail
-
-/// A list of modules of type M or derived from it, named "0", "1", ...; the owner calls them. M may be a user-defined
-/// base class that declares how the modules are called:
-///   struct Flow : nn::Module { virtual Tensor forward(const Tensor& x) = 0; };
-///   nn::ModuleList<Flow> flows = register_module("flows", nn::ModuleList<Flow>());
-///   flows.push_back(Coupling(4));  // a Flow
-template <std::derived_from<Module> M> class ModuleList : public Module {
- public:
-  /// Whether a Kind called as an M would use the weight from before weight_norm() or spectral_norm(): whether M is the
-  /// layer that was normed, or a base of it.
-  template <class Kind> static constexpr bool kUsesOldWeight = !std::same_as<M, Module> && requires {
-    requires std::derived_from<typename Kind::ComputedLayer, M>;
-  };
-
-  ModuleList() = default;
-  template <std::derived_from<M> Kind>
-    requires kUsesOldWeight<Kind>
-  void push_back(Kind) = delete;  // hold it as what weight_norm() gives: a ModuleList<WeightNorm<Linear>>
-  template <std::derived_from<M> Kind>
-    requires(!kUsesOldWeight<Kind>)
-  void push_back(Kind module) {
-    Item item;
-    Owned<Kind> owned(new Kind(std::move(module)));
-    if constexpr (Clonable<Kind>)
-      item.append_remade = [](const M& from, ModuleList& out) {
-        out.push_back(detail::remade(static_cast<const Kind&>(from)));
-      };
-    detail::make_room(items_);
-    register_module(std::to_string(items_.size()), *owned);
-    item.module = std::move(owned);
-    items_.push_back(std::move(item));
-  }
-
-  /// Error if a module has neither remake() nor a default constructor.
-  ModuleList remake() const {
-    ModuleList out;
-    for (const Item& item : items_) {
-      if (item.append_remade == nullptr)
-        throw Error(text("module ", out.size(), " (", item.module->type_name(),
-                         ") has neither remake() nor a default constructor"));
-      item.append_remade(*item.module, out);
-    }
-    return out;
-  }
-  size_t size() const { return present(items_).size(); }
-  M& operator[](size_t index) { return *at(index).module; }
-  const M& operator[](size_t index) const { return *at(index).module; }
-  auto begin() { return detail::ItemIterator<M, Item>(present(items_).data()); }
-  auto end() { return detail::ItemIterator<M, Item>(items_.data() + items_.size()); }
-  auto begin() const { return detail::ItemIterator<const M, Item>(present(items_).data()); }
-  auto end() const { return detail::ItemIterator<const M, Item>(items_.data() + items_.size()); }
-
- private:
-  struct Item {
-    Owned<M> module;
-    void (*append_remade)(const M& module, ModuleList& out) = nullptr;
-  };
-  const Item& at(size_t index) const {
-    if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
-    return items_[index];
-  }
-  std::vector<Item> items_;
-};
-
-/// Modules of one type by name, in insertion order; the owner calls them.
-template <std::derived_from<Module> M> class ModuleDict : public Module {
- public:
-  ModuleDict() = default;
-  void insert(const std::string& name, M module) {
-    std::string own = name;  // `name` may be that of an item, which make_room() moves
-    items_.make_room(own);
-    M registered = register_module(own, std::move(module));
-    items_.push_back({std::move(own), std::move(registered)});
-  }
-
-  ModuleDict remake() const requires Clonable<M> {
-    ModuleDict out;
-    for (const auto& [name, module] : items_) out.insert(name, detail::remade(module));
-    return out;
-  }
-  size_t size() const { return present(items_).size(); }
-  bool contains(const std::string& name) const { return items_.contains(name); }
-  /// Error if there is no module of this name.
-  M& operator[](const std::string& name) { return items_[place(name)].second; }
-  const M& operator[](const std::string& name) const { return items_[place(name)].second; }
-  auto begin() { return (void)present(items_), items_.begin(); }
-  auto end() { return items_.end(); }
-  auto begin() const { return present(items_).begin(); }
-  auto end() const { return items_.end(); }
-
- private:
-  size_t place(const std::string& name) const {
-    const size_t at = items_.find(name);
-    if (at == items_.size()) throw Error(text("there is no module `", name, "`"));
-    return at;
-  }
-  detail::NamedList<std::pair<std::string, M>> items_;
-};
-
-/// A list of parameters, named "0", "1", ...
-class ParameterList : public Module {
- public:
-  ParameterList() = default;
-  /// Registers `value` as a parameter, as register_parameter() does, and returns it.
-  Tensor push_back(const Tensor& value);
-
-  ParameterList remake() const;
-  size_t size() const { return present(items_).size(); }
-  Tensor operator[](size_t index) const;
-  auto begin() const { return present(items_).begin(); }
-  auto end() const { return items_.end(); }
-
- private:
-  std::vector<Tensor> items_;
-};
-
-/// Parameters by name, in insertion order.
-class ParameterDict : public Module {
- public:
-  ParameterDict() = default;
-  /// Registers `value` as a parameter, as register_parameter() does, and returns it.
-  Tensor insert(const std::string& name, const Tensor& value);
-
-  ParameterDict remake() const;
-  size_t size() const { return present(items_).size(); }
-  bool contains(const std::string& name) const;
-  /// Error if there is no parameter of this name.
-  Tensor operator[](const std::string& name) const { return get_parameter(name); }
-  auto begin() const { return present(items_).begin(); }
-  auto end() const { return items_.end(); }
-
- private:
-  detail::NamedList<std::pair<std::string, Tensor>> items_;
 };
 
 }  // namespace weft::nn

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "nn/layers/attention.h"
+#include "nn/layers/containers.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_norm.h"
 #include "nn/layers/options.h"
-#include "nn/layers/sequential.h"
 
 namespace weft::nn {
 

@@ -64,6 +64,11 @@ void warn_of_member(const Module& layer, const Module& member);
 class FreshStatistics;
 class Parametrization;
 
+/// A child or parameter by its name, and its new name. With an empty one, it belongs to the module no longer.
+struct Renamed {
+  std::string from, to;
+};
+
 /// A class that computes its weight in its own forward(). If it is held as its base class, the old weight is used.
 template <class M>
 concept ComputesWeight = requires {
@@ -231,6 +236,11 @@ class Module {
   /// Registers a tensor that belongs to the module's state but is not trained, and returns it. Change it in place
   /// (`mean.copy_(x)`): assigning to the member that holds it leaves the registered tensor as it was.
   Tensor register_buffer(const std::string& name, const Tensor& value, const BufferOptions& options = {});
+  /// Renames children, and puts them in this order behind those that are not listed; names that no child has are
+  /// skipped. Error if a new name is taken. If it throws, nothing has changed, but that the child `added` is released.
+  void rearrange_modules(const std::vector<detail::Renamed>& list, const std::string& added = {});
+  /// The same for parameters of this module itself.
+  void rearrange_parameters(const std::vector<detail::Renamed>& list, const std::string& added = {});
   /// Sets the options that are printed for this module: `in_features=3, out_features=4`.
   void describe(std::string options);
   /// Makes update_bn() average this module's statistics anew.

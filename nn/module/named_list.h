@@ -59,6 +59,19 @@ template <class Item> class NamedList {
     places_.clear();  // those behind it move; the next push_back() makes a new index
     items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(at));
   }
+  /// Removes an item, after commit(), which is called when nothing else can fail. Items move to new memory: assigning
+  /// one module to another would replace it in its parent.
+  template <class Commit> Item take(size_t at, const Commit& commit) {
+    std::vector<Item> kept;
+    kept.reserve(items_.capacity());
+    commit();
+    Item out = std::move(items_[at]);
+    for (size_t i = 0; i < size(); ++i)
+      if (i != at) kept.push_back(std::move(items_[i]));
+    places_.clear();
+    items_ = std::move(kept);
+    return out;
+  }
 
  private:
   static constexpr size_t kFew = 16;

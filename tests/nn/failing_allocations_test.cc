@@ -49,6 +49,44 @@ TEST(FailingAllocations, LeaveContainersWhole) {
   expect_all_or_nothing<nn::ParameterDict>([](nn::ParameterDict& d, int i) { d.insert(kNames[i], ones({2})); });
 }
 
+TEST(FailingAllocations, LeaveContainersWholeThatAreChangedInTheMiddle) {
+  using Layers = nn::ModuleList<nn::Linear>;
+  expect_all_or_nothing<nn::Sequential>([](nn::Sequential& s, int) { s.insert(0, nn::Linear(2, 2)); });
+  expect_all_or_nothing<Layers>([](Layers& list, int) { list.insert(0, nn::Linear(2, 2)); });
+  expect_all_or_nothing<nn::ParameterList>([](nn::ParameterList& list, int) { list.insert(0, ones({2})); });
+  const auto expect_all_or_nothing_left = [](auto start, const auto& erase) {
+    auto items = start();
+    const size_t each = items.named_parameters().size() / 3;
+    fail_each_allocation(
+        [&] {
+          items = start();
+          erase(items);
+        },
+        [&](const std::exception_ptr&) {
+          EXPECT_EQ(items.named_parameters().size(), each * items.size());
+          if (items.size() == 2) return;
+          EXPECT_NO_THROW(erase(items));
+        });
+    EXPECT_EQ(items.size(), 2u);
+  };
+  expect_all_or_nothing_left(
+      [] {
+        Layers out;
+        for (int i = 0; i < 3; ++i) out.push_back(nn::Linear(2, 2));
+        return out;
+      },
+      [](Layers& list) { list.erase(1); });
+  expect_all_or_nothing_left([] { return nn::Sequential(nn::Linear(2, 2), nn::Linear(2, 2), nn::Linear(2, 2)); },
+                             [](nn::Sequential& s) { s.erase(0); });
+  expect_all_or_nothing_left(
+      [] {
+        nn::ModuleDict<nn::Linear> out;
+        for (const std::string& name : kNames) out.insert(name, nn::Linear(2, 2));
+        return out;
+      },
+      [](nn::ModuleDict<nn::Linear>& dict) { dict.erase(kNames[1]); });
+}
+
 TEST(FailingAllocations, OneParameterIsFoundWithoutNamingAll) {
   nn::Sequential net;
   for (int i = 0; i < 100; ++i) net.push_back(nn::Linear(2, 2));
