@@ -10,3 +10,4 @@
 #include "data/synthetic_digits.h"
 #include "data/tensor_dataset.h"
 #include "data/transform.h"
+#include "data/zip.h"

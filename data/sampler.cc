@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "tensor/core/error.h"
@@ -56,6 +57,15 @@ void detail::check_examples(const char* who, std::span<const int64_t> indices, i
   for (const int64_t index : indices)
     if (index < 0 || index >= dataset_size)
       throw IndexError(text(who, ": example ", index, " of a dataset of ", dataset_size));
+}
+
+std::vector<int64_t> detail::classes_of(const char* who, const Tensor& labels, std::optional<int64_t> size) {
+  ErrorFrame frame(who, labels);
+  if (labels.rank() != 1) throw ShapeError(text("labels are a list, one for each example, not ", labels.shape()));
+  if (size && labels.size(0) != *size) throw ShapeError(text(labels.size(0), " labels for ", *size, " examples"));
+  if (!is_integer(labels.dtype()) && labels.dtype() != boolean)
+    throw DtypeError(text("labels are classes, integers, not ", labels.dtype()));
+  return labels.detach().cpu().to_vector<int64_t>();
 }
 
 Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random)
@@ -222,6 +232,15 @@ Sampler weighted(std::vector<double> weights, const WeightedOptions& options) {
     return options.replacement ? with_replacement(sums, count, key) : without_replacement(weights, count, key);
   };
   return Sampler(order, count).for_size(size);
+}
+
+Sampler class_balanced(const Tensor& labels, const WeightedOptions& options) {
+  const std::vector<int64_t> classes = detail::classes_of("class_balanced", labels);
+  std::unordered_map<int64_t, double> counts;
+  for (const int64_t label : classes) ++counts[label];
+  std::vector<double> weights;
+  for (const int64_t label : classes) weights.push_back(1 / counts[label]);
+  return weighted(std::move(weights), options);
 }
 
 }  // namespace weft::data

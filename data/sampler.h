@@ -9,6 +9,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/core/random.h"
+#include "tensor/tensor.h"
 
 namespace weft::data {
 
@@ -17,6 +18,9 @@ namespace detail {
 std::vector<int64_t> ordered(int64_t count, int64_t first = 0);
 /// IndexError unless all indices are in [0, dataset_size); `who` starts its message.
 void check_examples(const char* who, std::span<const int64_t> indices, int64_t dataset_size);
+/// The class of each of `size` examples (nullopt: of any number). `who` starts the messages: ShapeError unless `labels`
+/// is a list of that size, DtypeError unless they are integers.
+std::vector<int64_t> classes_of(const char* who, const Tensor& labels, std::optional<int64_t> size = std::nullopt);
 }  // namespace detail
 
 /// Derives key `number` from `key`. The random streams of different numbers, and of `key` itself, are independent.
@@ -94,6 +98,10 @@ struct WeightedOptions {
 /// is negative or not finite or if all are zero; without replacement, also if `count` is larger than the number of
 /// weights above 0.
 Sampler weighted(std::vector<double> weights, const WeightedOptions& options = {});
+
+/// weighted() where all classes are drawn equally often: an example weighs 1 / (the number of examples of its class).
+/// `labels` (n) has the class of each example. ShapeError unless it is a list, DtypeError unless they are integers.
+Sampler class_balanced(const Tensor& labels, const WeightedOptions& options = {});
 
 struct DistributedOptions {
   bool shuffle = false;  // PyTorch's DistributedSampler shuffles by default

@@ -12,7 +12,12 @@ namespace weft::data {
 namespace detail {
 /// The indices 0 .. size-1 in random order, divided into parts of `sizes`. Error unless the sizes add up to `size`.
 std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, int64_t size,
-                                               std::optional<uint64_t> seed, Generator& generator);
+                                               std::optional<uint64_t> seed, Generator* generator);
+/// The same, with the classes in the same proportions in every part; see stratified_split().
+std::vector<std::vector<int64_t>> stratified_parts(std::span<const int64_t> sizes, const std::vector<int64_t>& order,
+                                                   const std::vector<int64_t>& labels);
+/// A random order of `size` examples.
+std::vector<int64_t> random_order(int64_t size, std::optional<uint64_t> seed, Generator* generator);
 /// The sizes of parts that have these fractions of `size` examples; see random_split().
 std::vector<int64_t> sizes_of(std::span<const double> fractions, int64_t size);
 /// The dataset that contains example `index` of a concatenation, where `ends` are the cumulative sizes. IndexError if
@@ -63,15 +68,16 @@ struct SplitOptions {
   Generator* generator = nullptr;               // null: the default generator
 };
 namespace detail {
-template <size_t K, AnyDataset D> auto split(D&& dataset, std::span<const int64_t> sizes, const SplitOptions& options) {
-  constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
-  HeldDataset<kTensors> held = hold(std::forward<D>(dataset));
-  std::vector<std::vector<int64_t>> parts = random_parts(
-      sizes, held->size(), options.seed, options.generator != nullptr ? *options.generator : default_generator());
+template <size_t K, size_t N>
+std::array<Subset<N>, K> subsets(const HeldDataset<N>& dataset, std::vector<std::vector<int64_t>> parts) {
   return [&]<size_t... k>(std::index_sequence<k...>) {
-    return std::array<Subset<kTensors>, K>{Subset<kTensors>(held, std::move(parts[k]))...};
+    return std::array<Subset<N>, K>{Subset<N>(dataset, std::move(parts[k]))...};
   }
   (std::make_index_sequence<K>());
+}
+template <size_t K, AnyDataset D> auto split(D&& dataset, std::span<const int64_t> sizes, const SplitOptions& options) {
+  const auto held = hold(std::forward<D>(dataset));
+  return subsets<K>(held, random_parts(sizes, held->size(), options.seed, options.generator));
 }
 }  // namespace detail
 
@@ -88,6 +94,49 @@ auto random_split(D&& dataset, const F (&fractions)[K], const SplitOptions& opti
   const std::vector<double> shares(fractions, fractions + K);
   const int64_t size = dataset.size();
   return detail::split<K>(std::forward<D>(dataset), detail::sizes_of(shares, size), options);
+}
+
+/// random_split() by fractions, where every part has nearly its share of each class. `labels` (size) has the class of
+/// each example:
+///   auto [train, test] = data::stratified_split(all, labels, {0.8, 0.2});
+/// ShapeError or DtypeError if the labels are not such a list of integers, and errors as of random_split().
+template <AnyDataset D, size_t K, std::floating_point F>
+auto stratified_split(D&& dataset, const Tensor& labels, const F (&fractions)[K], const SplitOptions& options = {}) {
+  const auto held = hold(std::forward<D>(dataset));
+  const int64_t size = held->size();
+  const std::vector<int64_t> classes = detail::classes_of("stratified_split", labels, size);
+  const std::vector<int64_t> sizes = detail::sizes_of(std::vector<double>(fractions, fractions + K), size);
+  const std::vector<int64_t> order = detail::random_order(size, options.seed, options.generator);
+  return detail::subsets<K>(held, detail::stratified_parts(sizes, order, classes));
+}
+
+struct FoldOptions {
+  bool shuffle = false;                         // default: each test part is a range of the dataset
+  Tensor labels = {};                           // (size) integers: every part has nearly its share of each class
+  std::optional<uint64_t> seed = std::nullopt;  // replaces the generator
+  Generator* generator = nullptr;               // null: the default generator
+};
+template <size_t N> struct Fold { Subset<N> train, test; };
+namespace detail {
+/// The test parts of k_fold().
+std::vector<std::vector<int64_t>> test_parts(int64_t folds, int64_t size, const FoldOptions& options);
+/// All examples in the order of `parts`, without those of part `left_out`.
+std::vector<int64_t> all_but(const std::vector<std::vector<int64_t>>& parts, size_t left_out);
+}  // namespace detail
+
+/// Cross-validation: divides a dataset into `folds` test parts whose sizes differ by at most 1. The train part of each
+/// fold is the rest.
+///   for (const auto& [train, test] : data::k_fold(all, 5, {.shuffle = true})) ...
+/// An lvalue must outlive the parts. Error unless 2 <= folds <= size, or if there is a seed or generator without
+/// shuffle.
+template <AnyDataset D> auto k_fold(D&& dataset, int64_t folds, const FoldOptions& options = {}) {
+  constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
+  const auto held = hold(std::forward<D>(dataset));
+  const std::vector<std::vector<int64_t>> parts = detail::test_parts(folds, held->size(), options);
+  std::vector<Fold<kTensors>> out;
+  for (size_t i = 0; i < parts.size(); ++i)
+    out.push_back({Subset<kTensors>(held, detail::all_but(parts, i)), Subset<kTensors>(held, parts[i])});
+  return out;
 }
 
 /// A concatenation of datasets; see concat().

@@ -215,8 +215,8 @@ class ParameterList : public Module {
   ParameterList() = default;
   /// Registers `value` as a parameter, as register_parameter() does, and returns it.
   Tensor push_back(const Tensor& value);
-  /// The same in front of the parameter at `index`, or behind the last one where that is size(); later ones are renamed.
-  /// IndexError if `index` is out of range.
+  /// The same in front of the parameter at `index`, or behind the last one where that is size(); later ones are
+  /// renamed. IndexError if `index` is out of range.
   Tensor insert(size_t index, const Tensor& value);
   void extend(const std::vector<Tensor>& values) {
     for (const Tensor& value : std::vector<Tensor>(values)) push_back(value);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "data/loader.h"
@@ -248,6 +249,19 @@ TEST(Sampler, Errors) {
   data::DataLoader wrong(ten(), {.sampler = data::Sampler([](RandomKey) { return Numbers{1}; }, 2)});
   EXPECT_THROW(visited(wrong), Error);
   EXPECT_EQ(data::weighted({}).order({}, 0), Numbers{});
+}
+
+TEST(ClassBalanced, DrawsAllClassesEquallyOften) {
+  const Tensor labels = where(arange(100) < 90, 0, where(arange(100) < 98, 5, -3));  // 90, 8 and 2
+  const std::vector<int64_t> drawn = data::class_balanced(labels, {.count = 3000}).order(RandomKey{1, 0}, 100);
+  std::map<int64_t, int> counts;
+  for (const int64_t i : drawn) ++counts[labels[i].item<int64_t>()];
+  for (const int64_t label : {0, 5, -3}) EXPECT_NEAR(counts[label], 1000, 100) << label;
+  EXPECT_EQ(data::class_balanced(labels).count(), 100);
+  EXPECT_EQ(error_of<ShapeError>([] {
+              (void)data::class_balanced(zeros({2, 2}, i64));
+            }),
+            "class_balanced([2, 2] i64): labels are a list, one for each example, not [2, 2]");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "data/synthetic_digits.h"
 #include "data/tensor_dataset.h"
 #include "data/transform.h"
+#include "data/zip.h"
 #include "tensor/all.h"
 #include "tests/error_of.h"
 
@@ -155,6 +156,130 @@ TEST(Padded, Errors) {
             }),
             "pad_stack([2] f32, [2, 2] f32): [2] and [2, 2] have different numbers of axes");
   EXPECT_TRUE(equal(data::pad_stack({ones({0}), ones({1})}, 7), tensor({{7.0}, {1.0}})));
+}
+
+Numbers counts_of(const data::Subset<2>& part, const Tensor& labels, int64_t classes) {
+  return bincount(index_select(labels, 0, tensor(part.indices())), {}, classes).to_vector<int64_t>();
+}
+
+Numbers sorted(Numbers list) {
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+TEST(StratifiedSplit, GivesEachPartItsShareOfEachClass) {
+  const auto all = pairs(0, 40);
+  const Tensor labels = where(arange(40) % 4 == 0, 7, arange(40) % 2);  // 10 of 0, 20 of 1, 10 of 7
+  const auto [train, test, none] = data::stratified_split(all, labels, {0.7, 0.3, 0.0}, {.seed = 3});
+  EXPECT_EQ(none.size(), 0);
+  EXPECT_EQ(counts_of(train, labels, 8), (Numbers{7, 14, 0, 0, 0, 0, 0, 7}));
+  EXPECT_EQ(counts_of(test, labels, 8), (Numbers{3, 6, 0, 0, 0, 0, 0, 3}));
+  Numbers seen = train.indices();
+  EXPECT_FALSE(std::is_sorted(seen.begin(), seen.end()));
+  seen.insert(seen.end(), test.indices().begin(), test.indices().end());
+  EXPECT_EQ(sorted(seen), arange(40).to_vector<int64_t>());
+  EXPECT_EQ(data::stratified_split(all, labels, {0.7, 0.3}, {.seed = 3})[1].indices(), test.indices());
+  EXPECT_NE(data::stratified_split(all, labels, {0.7, 0.3}, {.seed = 4})[1].indices(), test.indices());
+}
+
+TEST(StratifiedSplit, HasPartsOfTheSizesOfARandomSplit) {
+  for (const int64_t n : {0, 1, 3, 17, 50}) {
+    const auto all = pairs(0, n);
+    const auto parts = data::stratified_split(all, floor_divide(arange(n), 6), {0.5, 0.2, 0.3}, {.seed = 1});
+    const auto expected = data::random_split(all, {0.5, 0.2, 0.3}, {.seed = 1});
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(parts[i].size(), expected[i].size()) << n;
+  }
+}
+
+TEST(StratifiedSplit, Errors) {
+  const auto all = pairs(0, 4);
+  EXPECT_EQ(error_of<ShapeError>([&] {
+              (void)data::stratified_split(all, arange(3), {0.5, 0.5});
+            }),
+            "stratified_split([3] i64): 3 labels for 4 examples");
+  EXPECT_EQ(error_of<ShapeError>([&] {
+              (void)data::stratified_split(all, zeros({4, 1}, i64), {0.5, 0.5});
+            }),
+            "stratified_split([4, 1] i64): labels are a list, one for each example, not [4, 1]");
+  EXPECT_EQ(error_of<DtypeError>([&] {
+              (void)data::stratified_split(all, zeros({4}), {0.5, 0.5});
+            }),
+            "stratified_split([4] f32): labels are classes, integers, not f32");
+}
+
+// sklearn.model_selection.KFold(3)
+TEST(KFold, DividesIntoRanges) {
+  const auto all = pairs(0, 7);
+  const auto folds = data::k_fold(all, 3);
+  ASSERT_EQ(folds.size(), 3u);
+  const std::vector<Numbers> tests = {{0, 1, 2}, {3, 4}, {5, 6}};
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(folds[i].test.indices(), tests[i]);
+  EXPECT_EQ(folds[1].train.indices(), (Numbers{0, 1, 2, 5, 6}));
+  EXPECT_EQ(folds[1].train.get(3)[1].item<int>(), 50);
+}
+
+TEST(KFold, ShufflesAndStratifies) {
+  const auto all = pairs(0, 30);
+  const Tensor labels = floor_divide(arange(30), 12);  // 12, 12 and 6
+  const auto folds = data::k_fold(all, 6, {.shuffle = true, .labels = labels, .seed = 2});
+  Numbers seen;
+  for (const auto& [train, test] : folds) {
+    EXPECT_EQ(counts_of(test, labels, 3), (Numbers{2, 2, 1}));
+    EXPECT_EQ(counts_of(train, labels, 3), (Numbers{10, 10, 5}));
+    seen.insert(seen.end(), test.indices().begin(), test.indices().end());
+  }
+  EXPECT_EQ(sorted(seen), arange(30).to_vector<int64_t>());
+  const auto in_order = data::k_fold(all, 6, {.labels = labels});
+  EXPECT_EQ(in_order[0].test.indices(), sorted(in_order[0].test.indices()));
+  EXPECT_NE(in_order[0].test.indices(), folds[0].test.indices());
+  EXPECT_NE(data::k_fold(all, 6, {.shuffle = true, .seed = 1})[0].test.indices(), (Numbers{0, 1, 2, 3, 4}));
+}
+
+TEST(KFold, Errors) {
+  const auto all = pairs(0, 4);
+  EXPECT_EQ(error_of([&] { (void)data::k_fold(all, 5); }),
+            "k_fold: the number of folds must be in [2, 4], the examples of the dataset, not 5");
+  EXPECT_EQ(error_of([&] { (void)data::k_fold(all, 1); }),
+            "k_fold: the number of folds must be in [2, 4], the examples of the dataset, not 1");
+  EXPECT_EQ(error_of([&] { (void)data::k_fold(all, 2, {.seed = 1}); }),
+            "k_fold: a seed or generator is for shuffle, which is not set");
+}
+
+TEST(Zip, PutsTensorsSideBySide) {
+  const auto all = data::zip(pairs(0, 5), data::TensorDataset(arange(5) * 100));
+  static_assert(decltype(all)::kTensors == 3);
+  EXPECT_EQ(all.size(), 5);
+  EXPECT_EQ(all.get(3)[1].item<int>(), 30);
+  EXPECT_EQ(all.get(3)[2].item<int>(), 300);
+  const auto [x, y, z] = all.batch(1, 3);
+  EXPECT_EQ(y.to_vector<int64_t>(), (Numbers{10, 20}));
+  EXPECT_EQ(z.to_vector<int64_t>(), (Numbers{100, 200}));
+  EXPECT_FALSE(all.is_random());
+  EXPECT_EQ(error_of([] { (void)data::zip(pairs(0, 5), pairs(0, 4)); }), "zip: the datasets have 5 and 4 examples");
+}
+
+TEST(Zip, KeepsCombinationsAndRandomTransforms) {
+  const auto noise = [](const Tensor& x, RandomKey key) {
+    return x + static_cast<int64_t>(random_bits(key, 0) % 1000);
+  };
+  const data::TensorDataset numbers(arange(4));
+  const auto noisy = data::zip(data::map(numbers, noise), numbers, data::map(numbers, noise));
+  EXPECT_TRUE(noisy.is_random());
+  const RandomKey key = {5, 0};
+  const auto one = noisy.sample(2, key);
+  EXPECT_EQ(one[1].item<int>(), 2);
+  EXPECT_NE(one[0].item<int>(), one[2].item<int>()) << "each has numbers of its own";
+  const int64_t index = 2;
+  const auto batch = noisy.collate({&index, 1}, {&key, 1});
+  for (size_t n = 0; n < 3; ++n) EXPECT_EQ(batch[n].item<int>(), one[n].item<int>());
+  struct Lists : data::DatasetOf<1> {
+    int64_t size() const override { return 4; }
+    Example get(int64_t i) const override { return {arange(i)}; }
+  };
+  const auto lists = data::zip(numbers, data::padded(Lists(), {-1}));
+  EXPECT_EQ(lists.batch(1, 3)[1].to_vector<int64_t>(), (Numbers{0, -1, 0, 1}));
+  std::vector<std::array<Tensor, 2>> examples = {lists.get(1), lists.get(2)};
+  EXPECT_EQ(lists.combine(examples)[1].shape(), Shape({2, 2}));
 }
 
 }  // namespace
