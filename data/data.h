@@ -6,6 +6,7 @@
 #include "data/mnist.h"
 #include "data/padded.h"
 #include "data/sampler.h"
+#include "data/stream.h"
 #include "data/subset.h"
 #include "data/synthetic_digits.h"
 #include "data/tensor_dataset.h"

@@ -15,7 +15,7 @@
 
 namespace weft::data {
 
-template <size_t N> class HeldDataset;
+template <class Base> class Held;
 
 namespace detail {
 /// begin .. end-1. IndexError unless they are a range in a dataset of `size`.
@@ -41,6 +41,21 @@ class Lifetime {
   mutable IntrusivePtr<Token> token_;  // made by the first watch()
 };
 [[noreturn]] void throw_ended();
+
+/// List n holds tensor n of every example.
+template <size_t N> std::array<std::vector<Tensor>, N> columns(std::vector<std::array<Tensor, N>> examples) {
+  std::array<std::vector<Tensor>, N> out;
+  for (std::array<Tensor, N>& example : examples)
+    for (size_t n = 0; n < N; ++n) out[n].push_back(std::move(example[n]));
+  return out;
+}
+/// The examples along a new first axis.
+template <size_t N> std::array<Tensor, N> stacked(std::vector<std::array<Tensor, N>> examples) {
+  const auto tensors = columns(std::move(examples));
+  std::array<Tensor, N> batch;
+  for (size_t n = 0; n < N; ++n) batch[n] = stack(tensors[n]);
+  return batch;
+}
 }  // namespace detail
 
 /// A dataset whose examples are N tensors each. `auto [image, label] = dataset.get(0);`
@@ -73,12 +88,7 @@ template <size_t N> class DatasetOf {
   virtual bool is_random() const { return false; }
   /// Combines examples into a batch: by default stacks them along a new first axis, with a ShapeError if shapes differ.
   /// map(), concat() and Subset use the override of the dataset that they wrap.
-  virtual Example combine(std::vector<Example> examples) const {
-    const auto tensors = columns(std::move(examples));
-    Example batch;
-    for (size_t n = 0; n < N; ++n) batch[n] = stack(tensors[n]);
-    return batch;
-  }
+  virtual Example combine(std::vector<Example> examples) const { return detail::stacked(std::move(examples)); }
   /// Loads a batch: combine() of the sample() of each index; `keys` has one key per index. Override it if the dataset
   /// can load a batch faster, with the same result.
   virtual Example collate(std::span<const int64_t> indices, std::span<const RandomKey> keys) const {
@@ -96,10 +106,7 @@ template <size_t N> class DatasetOf {
  protected:
   /// Transposes the examples: list n holds tensor n of every example.
   static std::array<std::vector<Tensor>, N> columns(std::vector<Example> examples) {
-    std::array<std::vector<Tensor>, N> out;
-    for (Example& example : examples)
-      for (size_t n = 0; n < N; ++n) out[n].push_back(std::move(example[n]));
-    return out;
+    return detail::columns(std::move(examples));
   }
 
   DatasetOf() = default;
@@ -109,7 +116,7 @@ template <size_t N> class DatasetOf {
   DatasetOf& operator=(DatasetOf&&) noexcept = default;
 
  private:
-  friend class HeldDataset<N>;
+  friend class Held<DatasetOf<N>>;
   detail::Lifetime lifetime_;
 };
 
@@ -130,27 +137,29 @@ template <class D> struct OwnDataset final : SharedObject {
 };
 }  // namespace detail
 
-/// A dataset that a loader or another dataset reads: its own, or one that must outlive it. Error where that has ended.
-template <size_t N> class HeldDataset {
+/// A dataset or stream (a Base) that a loader or another dataset reads: its own, or one that must outlive it. Error
+/// where that has ended.
+template <class Base> class Held {
  public:
   /// Of a temporary, which all copies share.
-  template <std::derived_from<DatasetOf<N>> D> explicit HeldDataset(D&& dataset) {
+  template <std::derived_from<Base> D> explicit Held(D&& dataset) {
     auto* const own = new detail::OwnDataset<D>(std::forward<D>(dataset));
     own_ = IntrusivePtr<SharedObject>::adopt(own);
     dataset_ = &own->dataset;
   }
-  explicit HeldDataset(const DatasetOf<N>* other) : dataset_(other), lives_(other->lifetime_.watch()) {}
-  const DatasetOf<N>* operator->() const {
+  explicit Held(const Base* other) : dataset_(other), lives_(other->lifetime_.watch()) {}
+  const Base* operator->() const {
     if (lives_ && lives_->has_ended()) detail::throw_ended();
     return dataset_;
   }
-  const DatasetOf<N>& operator*() const { return *operator->(); }
+  const Base& operator*() const { return *operator->(); }
 
  private:
-  const DatasetOf<N>* dataset_;
+  const Base* dataset_;
   IntrusivePtr<SharedObject> own_;
   IntrusivePtr<detail::Lifetime::Token> lives_;  // of one that is not its own
 };
+template <size_t N> using HeldDataset = Held<DatasetOf<N>>;
 
 /// Holds a dataset for loaders and wrapper datasets. An lvalue is held by reference and must outlive the holder; a
 /// temporary is moved in.

@@ -10,6 +10,35 @@
 
 namespace weft::data::detail {
 
+void check_options(const char* who, int64_t batch_size, int64_t prefetch, int64_t workers) {
+  if (batch_size < 1) throw Error(text(who, ": batch_size must be 1 or more, not ", batch_size));
+  if (prefetch < 0) throw Error(text(who, ": prefetch must be 0 or more, not ", prefetch));
+  if (workers < 0) throw Error(text(who, ": workers must be 0 or more, not ", workers));
+}
+
+Owned<Prefetcher> prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t prefetch,
+                             int64_t workers) {
+  const int64_t threads = workers > 0 ? workers : prefetch > 0 ? 1 : 0;
+  const int64_t ahead = prefetch > 0 ? prefetch : 2 * std::min(workers, std::numeric_limits<int64_t>::max() / 2);
+  return Owned<Prefetcher>(new Prefetcher(std::move(fetch), first, end, threads, ahead));
+}
+
+int64_t Progress::start(RandomKey key) {
+  key_ = key;
+  if (!resume_) next_ = 0;
+  resume_ = false;
+  running_ = true;
+  return ++epochs_;
+}
+
+void Progress::select(RandomKey key, int64_t next, bool is_within) {
+  ++epochs_;
+  key_ = key;
+  next_ = next;
+  resume_ = is_within;
+  running_ = false;
+}
+
 LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size)
     : options_(std::move(options)), dataset_size_(dataset_size), batches_(batches_of(dataset_size)) {}
 
@@ -23,9 +52,7 @@ int64_t LoaderCore::batches_of(int64_t dataset_size) const {
 }
 
 void LoaderCore::check(int64_t dataset_size) const {
-  if (options_.batch_size < 1) throw Error(text("DataLoader: batch_size must be 1 or more, not ", options_.batch_size));
-  if (options_.prefetch < 0) throw Error(text("DataLoader: prefetch must be 0 or more, not ", options_.prefetch));
-  if (options_.workers < 0) throw Error(text("DataLoader: workers must be 0 or more, not ", options_.workers));
+  check_options("DataLoader", options_.batch_size, options_.prefetch, options_.workers);
   if (dataset_size < 0) throw Error(text("DataLoader: the size of the dataset must be 0 or more, not ", dataset_size));
   if (options_.shuffle && options_.sampler.defined())
     throw Error("DataLoader: a sampler gives the order itself; leave shuffle out");
@@ -41,11 +68,6 @@ void LoaderCore::check(int64_t dataset_size) const {
 int64_t LoaderCore::step_size() const {
   return options_.batch_sampler.defined() ? options_.batch_sampler.step_size()
                                           : checked_multiply(options_.batch_size, options_.sampler.parts());
-}
-
-int64_t LoaderCore::ahead() const {
-  if (options_.prefetch > 0) return options_.prefetch;
-  return 2 * std::min(options_.workers, std::numeric_limits<int64_t>::max() / 2);
 }
 
 std::optional<int64_t> LoaderCore::visited(int64_t dataset_size) const {
@@ -86,11 +108,7 @@ IntrusivePtr<const Epoch> LoaderCore::start_epoch(int64_t dataset_size, bool ran
   choose(*epoch, dataset_size, random);
   // Only now: where a sampler throws, the position stays, and the next begin() resumes it.
   dataset_size_ = dataset_size, batches_ = batches;
-  key_ = key;
-  if (!resume_) next_ = 0;
-  resume_ = false;
-  running_ = true;
-  epoch->number = ++epochs_;
+  epoch->number = start(key);
   return owner;
 }
 
@@ -149,22 +167,17 @@ std::vector<RandomKey> Epoch::keys(int64_t batch, bool are_read) const {
 // share the examples, the batches of all of them together count: such a position fits another number of processes.
 // Between epochs SIZE is that of the dataset as it is now, which may have changed since the last epoch.
 std::string LoaderCore::position(int64_t dataset_size) const {
-  const bool is_within = running_ || resume_;
-  const int64_t size = is_within ? dataset_size_ : dataset_size;
+  const int64_t size = is_within() ? dataset_size_ : dataset_size;
   const std::optional<int64_t> examples = visited(size);
-  return text("loader 1 ", size, " ", step_size(), " ", order_kind(), " ", int{drops_last()}, " ", int{is_within}, " ",
-              key_.seed, " ", key_.offset, " ", next_, examples ? text(" ", *examples) : "");
+  return text("loader 1 ", size, " ", step_size(), " ", order_kind(), " ", int{drops_last()}, " ", int{is_within()},
+              " ", key_.seed, " ", key_.offset, " ", next_, examples ? text(" ", *examples) : "");
 }
 
-namespace {
-
-/// The numbers of a position; none where the text is no position.
-std::vector<uint64_t> numbers_of(const std::string& position) {
-  constexpr std::string_view kStart = "loader 1 ";
+std::vector<uint64_t> numbers_of(const std::string& position, std::string_view start) {
   std::vector<uint64_t> numbers;
-  if (!position.starts_with(kStart)) return {};
+  if (!position.starts_with(start)) return {};
   const char* const end = position.data() + position.size();
-  for (const char* at = position.data() + kStart.size();; ++at) {
+  for (const char* at = position.data() + start.size();; ++at) {
     const auto [rest, error] = std::from_chars(at, end, numbers.emplace_back());
     if (error != std::errc()) return {};
     if (rest == end) return numbers;
@@ -173,11 +186,9 @@ std::vector<uint64_t> numbers_of(const std::string& position) {
   }
 }
 
-}  // namespace
-
 void LoaderCore::set_position(const std::string& position, int64_t dataset_size) {
   constexpr size_t kNumbers = 8;
-  const std::vector<uint64_t> numbers = numbers_of(position);
+  const std::vector<uint64_t> numbers = numbers_of(position, "loader 1 ");
   if (numbers.size() != kNumbers && numbers.size() != kNumbers + 1)
     throw Error("set_position: not the position of a loader");
   if (numbers[0] != static_cast<uint64_t>(dataset_size))
@@ -196,11 +207,7 @@ void LoaderCore::set_position(const std::string& position, int64_t dataset_size)
   if (is_within && numbers[7] > static_cast<uint64_t>(batches))
     throw Error(text("set_position: it is after ", numbers[7], " batches, of which this loader has ", batches));
   dataset_size_ = dataset_size, batches_ = batches;
-  ++epochs_;  // an iterator that is still in use moves the new position no more
-  key_ = {numbers[5], numbers[6]};
-  next_ = static_cast<int64_t>(numbers[7]);
-  resume_ = is_within;
-  running_ = false;
+  select({numbers[5], numbers[6]}, static_cast<int64_t>(numbers[7]), is_within);
 }
 
 }  // namespace weft::data::detail

@@ -61,8 +61,89 @@ struct Epoch final : SharedObject {
 
 [[noreturn]] void throw_epoch_ended();
 
+/// How far a loader has come.
+class Progress {
+ public:
+  /// Whether the next epoch is one that set_position() selected.
+  bool resumes() const { return resume_; }
+  /// The epoch that was resumed got no first batch: the next begin() resumes it.
+  void resume_again() { resume_ = true; }
+  int64_t handed_out() const { return next_; }
+  /// A batch of an epoch was returned; there are no more. Only the epoch that started last moves position().
+  void hand_out(int64_t epoch) { next_ += epoch == epochs_ ? 1 : 0; }
+  void finish(int64_t epoch) { running_ = running_ && epoch != epochs_; }
+
+ protected:
+  /// Starts an epoch with this key, or resumes that of key_, and returns its number.
+  int64_t start(RandomKey key);
+  /// Selects the epoch for the next begin(). An iterator that is still in use moves the new position no more.
+  void select(RandomKey key, int64_t next, bool is_within);
+  /// Whether position() is within an epoch.
+  bool is_within() const { return running_ || resume_; }
+
+  int64_t epochs_ = 0;    // number of epochs that were started, and of calls of set_position()
+  RandomKey key_;         // of the epoch
+  int64_t next_ = 0;      // number of its batches that were returned
+  bool running_ = false;  // the epoch has started and not ended
+  bool resume_ = false;   // the next begin() resumes it
+};
+
+/// The whole numbers behind `start`, one space between them; none if the text is something else.
+std::vector<uint64_t> numbers_of(const std::string& position, std::string_view start);
+/// Error, which begins with `who`, unless batch_size >= 1, prefetch >= 0 and workers >= 0.
+void check_options(const char* who, int64_t batch_size, int64_t prefetch, int64_t workers);
+/// How batches are loaded with these options: Prefetcher's threads, and the number of batches that they load ahead.
+Owned<Prefetcher> prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t prefetch,
+                             int64_t workers);
+/// The tensors of a batch as a list.
+template <size_t N> Batch list_of(std::array<Tensor, N> batch) {
+  return Batch(std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
+}
+
+/// Iterates over an epoch. Its destructor, which also runs when the loop is left by break or an exception, joins the
+/// loading threads.
+template <size_t N> class BatchIterator {
+ public:
+  using value_type = std::array<Tensor, N>;
+  using difference_type = std::ptrdiff_t;
+
+  BatchIterator(Progress& progress, int64_t epoch, Owned<Prefetcher> batches)
+      : progress_(&progress), epoch_(epoch), batches_(std::move(batches)) {
+    advance();
+  }
+  /// The batch. Error at the end of the epoch.
+  const value_type& operator*() const& { return *operator->(); }
+  value_type operator*() && { return check(), std::move(batch_); }  // of *loader.begin(), whose iterator is gone then
+  const value_type* operator->() const { return check(), &batch_; }
+  BatchIterator& operator++() {
+    advance();
+    return *this;
+  }
+  void operator++(int) { advance(); }
+  bool operator==(std::default_sentinel_t) const { return done_; }
+
+ private:
+  void check() const {
+    if (done_) throw_epoch_ended();
+  }
+  void advance() {
+    batch_ = {};  // if the next batch fails, this one is not there a second time
+    Batch next;
+    done_ = !batches_->next(next);
+    if (done_) return progress_->finish(epoch_);
+    std::move(next.begin(), next.end(), batch_.begin());
+    progress_->hand_out(epoch_);
+  }
+
+  Progress* progress_;
+  int64_t epoch_;
+  Owned<Prefetcher> batches_;
+  value_type batch_;
+  bool done_ = false;
+};
+
 /// The part of a loader that does not depend on the dataset's type.
-class LoaderCore {
+class LoaderCore : public Progress {
  public:
   LoaderCore(LoaderOptions options, int64_t dataset_size);
 
@@ -72,17 +153,6 @@ class LoaderCore {
   /// Starts an epoch of all examples that the dataset has now, or resumes the one that set_position() selected. Error,
   /// without changing anything, if the options do not fit them, or if the dataset had another size at set_position().
   IntrusivePtr<const Epoch> start_epoch(int64_t dataset_size, bool random);
-  /// Whether the next epoch is one that set_position() selected.
-  bool resumes() const { return resume_; }
-  /// The epoch that was resumed got no first batch: the next begin() resumes it.
-  void resume_again() { resume_ = true; }
-  int64_t handed_out() const { return next_; }
-  /// A batch of an epoch was returned; there are no more. Only the epoch that started last moves position().
-  void hand_out(int64_t epoch) { next_ += epoch == epochs_ ? 1 : 0; }
-  void finish(int64_t epoch) { running_ = running_ && epoch != epochs_; }
-  /// The number of loading threads, and how many batches they may load ahead.
-  int64_t workers() const { return options_.workers > 0 ? options_.workers : options_.prefetch > 0 ? 1 : 0; }
-  int64_t ahead() const;
 
   std::string position(int64_t dataset_size) const;
   void set_position(const std::string& position, int64_t dataset_size);
@@ -108,11 +178,6 @@ class LoaderCore {
   LoaderOptions options_;
   int64_t dataset_size_;  // of the epoch
   int64_t batches_;
-  int64_t epochs_ = 0;    // number of epochs that were started, and of calls of set_position()
-  RandomKey key_;         // of the epoch
-  int64_t next_ = 0;      // number of its batches that were returned
-  bool running_ = false;  // the epoch has started and not ended
-  bool resume_ = false;   // the next begin() resumes it
 };
 
 }  // namespace detail
@@ -124,7 +189,7 @@ class LoaderCore {
 template <size_t N> class DataLoader : public io::Resumable {
  public:
   using Batch = std::array<Tensor, N>;
-  class Iterator;
+  using Iterator = detail::BatchIterator<N>;
 
   template <AnyDataset D>
     requires(std::remove_cvref_t<D>::kTensors == N)
@@ -141,7 +206,14 @@ template <size_t N> class DataLoader : public io::Resumable {
   Iterator begin() {
     const bool resumes = core_.resumes();
     try {
-      return Iterator(*this, core_.start_epoch(dataset_->size(), dataset_->is_random()));
+      const auto epoch = core_.start_epoch(dataset_->size(), dataset_->is_random());
+      const auto fetch = [dataset = dataset_, epoch](int64_t number) {
+        return detail::list_of(dataset->collate(epoch->indices(number), epoch->keys(number, dataset->is_random())));
+      };
+      const LoaderOptions& options = core_.options();
+      return Iterator(
+          core_, epoch->number,
+          detail::prefetcher(fetch, core_.handed_out(), core_.batches(), options.prefetch, options.workers));
     } catch (...) {
       if (resumes) core_.resume_again();
       throw;
@@ -162,54 +234,5 @@ template <size_t N> class DataLoader : public io::Resumable {
 };
 
 template <AnyDataset D> DataLoader(D&&, LoaderOptions = {}) -> DataLoader<std::remove_cvref_t<D>::kTensors>;
-
-/// Iterates over an epoch. Its destructor, which also runs when the loop is left by break or an exception, joins the
-/// loading threads.
-template <size_t N> class DataLoader<N>::Iterator {
- public:
-  using value_type = Batch;
-  using difference_type = std::ptrdiff_t;
-
-  Iterator(DataLoader& loader, IntrusivePtr<const detail::Epoch> epoch)
-      : core_(&loader.core_),
-        epoch_(epoch->number),
-        batches_(new detail::Prefetcher(
-            [dataset = loader.dataset_, epoch = std::move(epoch)](int64_t number) {
-              Batch batch = dataset->collate(epoch->indices(number), epoch->keys(number, dataset->is_random()));
-              return detail::Batch(std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
-            },
-            loader.core_.handed_out(), loader.core_.batches(), loader.core_.workers(), loader.core_.ahead())) {
-    advance();
-  }
-  /// The batch. Error at the end of the epoch.
-  const Batch& operator*() const& { return *operator->(); }
-  Batch operator*() && { return check(), std::move(batch_); }  // of *loader.begin(), whose iterator is gone after it
-  const Batch* operator->() const { return check(), &batch_; }
-  Iterator& operator++() {
-    advance();
-    return *this;
-  }
-  void operator++(int) { advance(); }
-  bool operator==(std::default_sentinel_t) const { return done_; }
-
- private:
-  void check() const {
-    if (done_) detail::throw_epoch_ended();
-  }
-  void advance() {
-    batch_ = {};  // if the next batch fails, this one is not there a second time
-    detail::Batch next;
-    done_ = !batches_->next(next);
-    if (done_) return core_->finish(epoch_);
-    std::move(next.begin(), next.end(), batch_.begin());
-    core_->hand_out(epoch_);
-  }
-
-  detail::LoaderCore* core_;
-  int64_t epoch_;
-  Owned<detail::Prefetcher> batches_;
-  Batch batch_;
-  bool done_ = false;
-};
 
 }  // namespace weft::data

@@ -25,29 +25,30 @@ struct Prefetcher::Team {
   std::map<int64_t, Batch> made;
   int64_t taken;      // numbers below were taken by a thread
   int64_t wanted;     // the number that next() gives next
+  int64_t end;        // the number behind the last batch, as far as that is known
   bool stop = false;  // the consumer has gone, or a batch failed: nothing more is begun
   int64_t failed = std::numeric_limits<int64_t>::max();  // the first number of which there is no batch, and why
   std::exception_ptr failure;
   std::vector<std::thread> threads;
   const pid_t process = getpid();  // a child of fork() does not have the threads
 
-  explicit Team(int64_t first) : taken(first), wanted(first) {}
+  Team(int64_t first, int64_t given_end) : taken(first), wanted(first), end(given_end) {}
 
   /// All that a thread does. What it throws is the failure of the batch it makes, or would have made next.
-  void run(const std::function<Batch(int64_t)>& fetch, int64_t end, int64_t ahead, const internal::Modes& modes) {
+  void run(const std::function<Batch(int64_t)>& fetch, int64_t ahead, const internal::Modes& modes) {
     std::optional<int64_t> number;
     try {
       internal::modes() = modes;
       const SerialScope serial;
       RandomLog none;
       const RandomScope keyed(RandomScope::Kind::refuse, none);  // threads draw in any order
-      while ((number = take(end, ahead))) put(*number, fetch(*number));
+      while ((number = take(ahead))) put(*number, fetch(*number));
     } catch (...) {
       fail(number, std::current_exception());
     }
   }
   /// The next number, as soon as its batch may be made; none after the last.
-  std::optional<int64_t> take(int64_t end, int64_t ahead) {
+  std::optional<int64_t> take(int64_t ahead) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return stop || taken >= end || taken - wanted < ahead; });
     if (stop || taken >= end) return std::nullopt;
@@ -55,7 +56,10 @@ struct Prefetcher::Team {
   }
   void put(int64_t number, Batch batch) {
     const std::lock_guard lock(mutex);
-    made.emplace(number, std::move(batch));
+    if (batch.empty())
+      end = std::min(end, number);
+    else
+      made.emplace(number, std::move(batch));
     changed.notify_all();
   }
   void fail(std::optional<int64_t> number, std::exception_ptr reason) {
@@ -80,13 +84,13 @@ struct Prefetcher::Team {
 Prefetcher::Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t workers, int64_t ahead)
     : fetch_(std::move(fetch)), next_(first), end_(end) {
   if (workers == 0 || first >= end) return;
-  team_ = Owned<Team>(new Team(first));
+  team_ = Owned<Team>(new Team(first, end));
   // The scopes around the loop hold for every batch. Observers stay with the thread that registered them.
   internal::Modes modes = internal::modes();
   modes.observer = nullptr;
   try {
     for (int64_t i = 0; i < std::min(workers, end - first); ++i)  // no more than there are batches
-      team_->threads.emplace_back([this, end, ahead, modes] { team_->run(fetch_, end, ahead, modes); });
+      team_->threads.emplace_back([this, ahead, modes] { team_->run(fetch_, ahead, modes); });
   } catch (...) {  // no more threads: those there are must be joined
     const size_t started = team_->threads.size();
     team_->finish();
@@ -107,14 +111,16 @@ bool Prefetcher::next(Batch& out) {
   const RecordFunction section("DataLoader.next");
   if (!team_) {
     out = fetch_(next_);
-    ++next_;
-    return true;
+    if (out.empty()) end_ = next_;
+    return next_++ < end_;
   }
   if (team_->process != getpid())
     throw Error("DataLoader: its workers are threads of the process that forked this one; iterate anew in the child");
   std::unique_lock lock(team_->mutex);
   // Numbers are taken in order, so the batches before one that failed are all made or being made.
-  team_->changed.wait(lock, [&] { return team_->made.contains(next_) || team_->failed == next_; });
+  team_->changed.wait(lock,
+                      [&] { return team_->made.contains(next_) || team_->failed == next_ || team_->end <= next_; });
+  if (team_->end <= next_) return false;
   if (team_->failed == next_) std::rethrow_exception(team_->failure);
   const auto found = team_->made.find(next_);
   out = std::move(found->second);

@@ -11,7 +11,7 @@ namespace weft::data::detail {
 
 using Batch = std::vector<Tensor>;
 
-/// Calls fetch(number) for the numbers first .. end - 1. Without workers, each call happens in next(). With `workers`
+/// Calls fetch(number) for the numbers first .. end - 1, or until it returns an empty batch. Without workers, each call happens in next(). With `workers`
 /// threads, up to `ahead` batches are loaded in advance; the next free thread takes the next number. next() still
 /// returns batches in order, and rethrows an exception of fetch() at its batch's turn. Ops in these threads run
 /// serially. The destructor joins the threads.
