@@ -170,9 +170,9 @@ template <size_t N> class StreamEpoch final : public SharedObject {
 };
 
 }  // namespace detail
-/// Iterates over a stream in batches; see the top of this file. A stream that is an lvalue is held by reference and must
-/// outlive the loader; a temporary is moved in. Error if batch_size < 1, prefetch < 0 or workers < 0. Exceptions from the
-/// stream are rethrown in the loop.
+/// Iterates over a stream in batches; see the top of this file. A stream that is an lvalue is held by reference and
+/// must outlive the loader; a temporary is moved in. Error if batch_size < 1, prefetch < 0 or workers < 0. Exceptions
+/// from the stream are rethrown in the loop.
 template <size_t N> class StreamLoader : public io::Resumable {
  public:
   using Batch = std::array<Tensor, N>;

@@ -3,6 +3,7 @@
 
 #include "nn/clip.h"
 #include "nn/convert_parameters.h"
+#include "nn/fuse.h"
 #include "nn/init.h"
 #include "nn/layers/activation.h"
 #include "nn/layers/adaptive_softmax.h"

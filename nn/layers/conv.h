@@ -78,6 +78,7 @@ template <class Self> class ConvLayer : public Layer<Self> {
                                   out_channels, &Name##Options::kernel_size, kernel_size)) {}                      \
     Tensor forward(const Tensor& x) const;                                                                         \
     Name remake() const { return Name(options_); }                                                                 \
+    const Name##Options& options() const { return options_; }                                                      \
     __VA_ARGS__                                                                                                    \
    private:                                                                                                        \
     Name##Options options_;                                                                                        \
