@@ -39,4 +39,5 @@
 #include "nn/module/layer.h"
 #include "nn/module/module.h"
 #include "nn/module/summary.h"
+#include "nn/prune.h"
 #include "nn/update_bn.h"

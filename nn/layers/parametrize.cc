@@ -7,6 +7,7 @@
 #include "nn/module/module_state.h"
 #include "tensor/autocast.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
@@ -79,6 +80,40 @@ Tensor Parametrization::add_parameter(const std::string& name, const Tensor& val
 
 void Parametrization::add_buffers(const std::vector<NamedTensor>& buffers) {
   for (const NamedTensor& buffer : buffers) step_.register_buffer(buffer.name, buffer.tensor);
+}
+
+Tensor mask_of(const Tensor& mask, const Tensor& weight) {
+  if (mask.shape() != weight.shape())
+    throw ShapeError(text("the mask must be ", weight.shape(), " as the weight is, not ", mask.shape()));
+  return (mask.detach() != 0).to(weight.device()).to(weight.dtype());
+}
+
+Tensor masked(const Tensor& weight, const Tensor& mask) { return weight * mask; }
+
+void check_computed(const Tensor& value, const Tensor& parameter) {
+  if (!value.defined() || value.shape() != parameter.shape())
+    throw ShapeError(text("the function gives ", value.defined() ? text(value.shape()) : "an undefined tensor",
+                          " for a parameter of shape ", parameter.shape()));
+  if (value.dtype() != parameter.dtype())
+    throw DtypeError(text("the function gives ", value.dtype(), " for a parameter in ", parameter.dtype()));
+}
+
+void take_computed(const Module& from, const std::string& name, const Tensor& value, Module& plain) {
+  const std::string parts = text("parametrizations.", name, ".");
+  StateDict state;
+  bool is_trained = false;
+  for (const auto& [key, tensor] : from.clone_state())
+    if (!key.starts_with(parts)) state.emplace(key, tensor);
+  for (const NamedTensor& parameter : from.named_parameters()) {
+    if (parameter.name.starts_with(parts))
+      is_trained |= parameter.tensor.requires_grad();
+    else
+      plain.get_parameter(parameter.name).requires_grad_(parameter.tensor.requires_grad());
+  }
+  state[name] = value.detach().clone();
+  plain.load_state_dict(state, {.assign = true});
+  plain.get_parameter(name).requires_grad_(is_trained);
+  plain.train(from.is_training());
 }
 
 struct Turns::Lock final : SharedObject {

@@ -1,7 +1,8 @@
-// weight_norm() and spectral_norm(): layers whose weight is computed from other parameters. The names in state dicts
-// are those of torch.nn.utils.parametrizations.
+// weight_norm(), spectral_norm(), parametrize() and prune(): layers whose weight is computed from other parameters. The names in
+// state dicts are those of torch.nn.utils.parametrizations.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +40,16 @@ class Parametrization {
   bool is_trained_ = true;
   Module list_, step_;
 };
+
+/// A copy of `mask` in the dtype and on the device of `weight`: 1 where it is not 0. ShapeError unless it has its
+/// shape.
+Tensor mask_of(const Tensor& mask, const Tensor& weight);
+Tensor masked(const Tensor& weight, const Tensor& mask);
+/// Error unless `value`, computed for a parameter, has its shape and dtype.
+void check_computed(const Tensor& value, const Tensor& parameter);
+/// Gives `plain`, a module like `from` before its parameter `name` was reparametrized, the values of `from`, and
+/// `value` for that parameter.
+void take_computed(const Module& from, const std::string& name, const Tensor& value, Module& plain);
 
 /// Threads that call one module take turns: a call changes the tensor that all handles of the weight share.
 class Turns {
@@ -80,9 +91,9 @@ class SpectralVectors {
 
 }  // namespace detail
 
-/// Base of WeightNorm and SpectralNorm: an M whose calls use computed() in place of the parameter `name`. Gradients
-/// flow to the parameters that it is computed from, which are frozen if `name` was. Threads that call one module wait
-/// for each other. M::forward must be const.
+/// Base of WeightNorm, SpectralNorm, Reparametrized and Pruned: an M whose calls use computed() in place of the
+/// parameter `name`. Gradients flow to the parameters that it is computed from, which are frozen if `name` was. Threads
+/// that call one module wait for each other. M::forward must be const.
 template <class Self, Parametrizable M> class Parametrized : public M {
  public:
   using ComputedLayer = M;  // register_module() looks for it
@@ -109,6 +120,14 @@ template <class Self, Parametrizable M> class Parametrized : public M {
     return Self(detail::remade(static_cast<const M&>(*this)), self().options());
   }
   Self clone() const { return nn::clone(self()); }
+  /// An M whose parameter `name` has the value that is computed now, as torch.nn.utils.parametrize.
+  /// remove_parametrizations() leaves it. It has memory of its own; hooks are left out.
+  M plain() const requires Clonable<M> {
+    const detail::OverwrittenScope scope;
+    M out = detail::remade(static_cast<const M&>(*this));
+    detail::take_computed(*this, self().name(), self().current(), out);
+    return out;
+  }
 
  protected:
   explicit Parametrized(M module) : M(std::move(module)) {}
@@ -203,6 +222,90 @@ template <Parametrizable M> class SpectralNorm : public Parametrized<SpectralNor
 /// `auto layer = nn::spectral_norm(nn::Conv2d(3, 8, 3));`
 template <Parametrizable M> SpectralNorm<M> spectral_norm(M module, const SpectralNormOptions& options = {}) {
   return SpectralNorm<M>(std::move(module), options);
+}
+
+struct ParametrizeOptions {
+  std::string name = "weight";
+  /// The value of the original parameter for a value of the weight. Empty: the same value, which may make the layer
+  /// start with another weight than it had.
+  std::function<Tensor(const Tensor& weight)> right_inverse = {};
+};
+
+/// M with a weight f(original), where parametrizations.NAME.original is trained; see parametrize().
+template <Parametrizable M> class Reparametrized : public Parametrized<Reparametrized<M>, M> {
+ public:
+  using Function = std::function<Tensor(const Tensor& original)>;
+  struct Options : ParametrizeOptions {
+    Function function;
+  };
+  Reparametrized(M module, const Options& options)
+      : Parametrized<Reparametrized, M>(std::move(module)), options_(options) {
+    weft::detail::check_not_empty("parametrize", options.function);
+    ErrorFrame frame("parametrize");
+    detail::Parametrization made(*this, options.name, "Function");
+    original_ = made.add_parameter(
+        "original", options.right_inverse ? options.right_inverse(made.initial()).detach() : made.initial());
+    detail::check_computed(computed(), made.initial());
+  }
+  const std::string& name() const { return options_.name; }
+  const Options& options() const { return options_; }
+  /// The weight that a call uses.
+  Tensor computed() const { return options_.function(original_); }
+  Tensor current() const { return computed(); }
+
+ private:
+  Options options_;
+  Tensor original_;
+};
+
+/// A layer whose weight is f(original), where f is any function that can be differentiated:
+///   auto symmetric = nn::parametrize(nn::Linear(8, 8), [](const Tensor& x) { return x.triu() + x.triu(1).t(); });
+/// ShapeError unless f gives a tensor of the weight's shape, DtypeError unless it has its dtype. The options and f are
+/// no part of a state dict. Do not convert the result to an M, which would use the old weight.
+template <Parametrizable M>
+Reparametrized<M> parametrize(M module, std::function<Tensor(const Tensor& original)> f,
+                              const ParametrizeOptions& options = {}) {
+  return Reparametrized<M>(std::move(module), {options, std::move(f)});
+}
+
+struct PruneOptions {
+  std::string name = "weight";
+};
+
+/// M with a weight original * mask: elements where the mask is 0 stay 0 and have no gradient. parametrizations.NAME.
+/// original is trained; the mask is the buffer parametrizations.NAME.0.mask. See prune().
+template <Parametrizable M> class Pruned : public Parametrized<Pruned<M>, M> {
+ public:
+  struct Options : PruneOptions {
+    Tensor mask;
+  };
+  Pruned(M module, const Options& options) : Parametrized<Pruned, M>(std::move(module)), options_(options) {
+    ErrorFrame frame("prune", options.mask);
+    detail::Parametrization made(*this, options.name, "Mask");
+    original_ = made.add_parameter("original", made.initial());
+    mask_ = detail::mask_of(options.mask, original_);
+    made.add_buffers({{"mask", mask_}});
+  }
+  const std::string& name() const { return options_.name; }
+  const Options& options() const { return options_; }
+  /// 1 where an element is kept, else 0, in the weight's dtype. Write to it to prune more: `layer.mask().mul_(more)`.
+  Tensor mask() const { return mask_; }
+  /// The weight that a call uses.
+  Tensor computed() const { return detail::masked(original_, mask_); }
+  Tensor current() const { return computed(); }
+
+ private:
+  Options options_;
+  Tensor original_, mask_;
+};
+
+/// Prunes a layer's weight by a mask of its shape, 0 where an element is removed (nn/prune.h has the usual ones):
+///   const Tensor mask = nn::l1_mask(fc.weight(), 0.3);
+///   auto layer = nn::prune(std::move(fc), mask);
+///   nn::Linear zeroed = layer.plain();  // for good, as prune.remove() of PyTorch does it
+/// ShapeError for a mask of another shape. Do not convert the result to an M, which would use the whole weight.
+template <Parametrizable M> Pruned<M> prune(M module, const Tensor& mask, const PruneOptions& options = {}) {
+  return Pruned<M>(std::move(module), {options, mask});
 }
 
 }  // namespace weft::nn

@@ -268,6 +268,15 @@ TEST(Print, ComputedWeights) {
                 "    )\n"
                 "  )\n"
                 ")");
+  const auto computed = [](const std::string& name, const std::string& step) {
+    return name + "<Linear>(\n  in_features=2, out_features=3, bias=true\n" +
+           "  (parametrizations): ModuleDict(\n    (weight): ParametrizationList(\n      (0): " + step +
+           "()\n    )\n  )\n)";
+  };
+  const Reparametrized<Linear> same = parametrize(Linear(2, 3), [](const Tensor& x) { return x; });
+  expect_prints(same, computed("Reparametrized", "Function"));
+  const Pruned<Linear> pruned = prune(Linear(2, 3), ones({3, 2}));
+  expect_prints(pruned, computed("Pruned", "Mask"));
   const AdaptiveLogSoftmaxWithLoss adaptive({.in_features = 4, .n_classes = 6, .cutoffs = {2}});
   EXPECT_TRUE(adaptive.to_string().starts_with("AdaptiveLogSoftmaxWithLoss(\n")) << adaptive.to_string();
   expect_prints(adaptive, adaptive.to_string());

@@ -1,0 +1,83 @@
+#include "nn/prune.h"
+
+#include <cmath>
+
+#include "autograd/grad_mode.h"
+#include "tensor/functions_all.h"
+
+namespace weft::nn {
+namespace {
+
+int64_t count_of(const Scalar& amount, int64_t size) {
+  if (!amount.is_floating()) {
+    if (amount.to_int() < 0 || amount.to_int() > size)
+      throw Error(text("the amount ", amount.to_int(), " is not in [0, ", size, "], what there is"));
+    return amount.to_int();
+  }
+  const double fraction = amount.to_double();
+  if (!(fraction >= 0 && fraction <= 1)) throw Error(text("the amount ", fraction, " is not a fraction in [0, 1]"));
+  return static_cast<int64_t>(std::nearbyint(fraction * static_cast<double>(size)));
+}
+
+/// 0 for the smallest of `scores` (n), else 1.
+Tensor without_smallest(const Tensor& scores, const Scalar& amount, DType dtype) {
+  const Tensor order = argsort(scores, 0);  // stable
+  return index_fill(ones({scores.numel()}, dtype), 0, narrow(order, 0, 0, count_of(amount, scores.numel())), 0);
+}
+
+/// A mask of slices along `axis`, in the weight's shape.
+Tensor of_slices(const Tensor& mask, const Tensor& weight, int64_t axis) {
+  IntList shape;
+  for (int64_t i = 0; i < weight.rank(); ++i) shape.push_back(i == axis ? mask.numel() : 1);
+  return mask.view(Shape(shape)).expand(weight.shape()).contiguous();
+}
+
+int64_t checked_axis(const Tensor& weight, int64_t axis) {
+  const int64_t rank = weight.rank();
+  if (axis < -rank || axis >= rank) throw IndexError(text("axis ", axis, " is out of range for ", rank, " axes"));
+  return axis < 0 ? axis + rank : axis;
+}
+
+Tensor flat(const Tensor& x) { return reshape(x.detach().cpu(), {x.numel()}); }
+
+}  // namespace
+
+Tensor l1_mask(const Tensor& weight, const Scalar& amount) {
+  ErrorFrame frame("l1_mask", weight);
+  return reshape(without_smallest(abs(flat(weight)), amount, weight.dtype()), weight.shape());
+}
+
+Tensor random_mask(const Tensor& weight, const Scalar& amount) {
+  ErrorFrame frame("random_mask", weight);
+  return reshape(without_smallest(rand({weight.numel()}), amount, weight.dtype()), weight.shape());
+}
+
+Tensor ln_structured_mask(const Tensor& weight, const Scalar& amount, double n, int64_t axis) {
+  ErrorFrame frame("ln_structured_mask", weight);
+  const int64_t at = checked_axis(weight, axis);
+  const Tensor slices = reshape(movedim(weight.detach().cpu(), at, 0), {weight.size(at), -1});
+  return of_slices(without_smallest(norm(slices, n, 1), amount, weight.dtype()), weight, at);
+}
+
+Tensor random_structured_mask(const Tensor& weight, const Scalar& amount, int64_t axis) {
+  ErrorFrame frame("random_structured_mask", weight);
+  const int64_t at = checked_axis(weight, axis);
+  return of_slices(without_smallest(rand({weight.size(at)}), amount, weight.dtype()), weight, at);
+}
+
+std::vector<Tensor> global_l1_masks(const std::vector<Tensor>& weights, const Scalar& amount) {
+  ErrorFrame frame("global_l1_masks");
+  if (weights.empty()) return {};
+  std::vector<Tensor> sizes;
+  for (const Tensor& weight : weights) sizes.push_back(abs(flat(weight)));
+  const Tensor mask = without_smallest(cat(sizes, 0), amount, f32);
+  std::vector<Tensor> out;
+  int64_t begin = 0;
+  for (const Tensor& weight : weights) {
+    out.push_back(reshape(narrow(mask, 0, begin, weight.numel()).to(weight.dtype()), weight.shape()));
+    begin += weight.numel();
+  }
+  return out;
+}
+
+}  // namespace weft::nn

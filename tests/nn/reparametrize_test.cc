@@ -1,0 +1,167 @@
+// parametrize(): weights that are functions of others. prune(): weights with a mask. plain(): without either.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "autograd/gradcheck.h"
+#include "nn/nn.h"
+#include "tensor/functions_all.h"
+#include "tests/error_of.h"
+
+namespace weft::nn {
+namespace {
+
+std::vector<std::string> names(const StateDict& state) {
+  std::vector<std::string> out;
+  for (const auto& [name, tensor] : state) out.push_back(name);
+  return out;
+}
+
+Tensor symmetric(const Tensor& x) { return x.triu() + transpose(x.triu(1), 0, 1); }
+
+TEST(Reparametrize, ComputesTheWeightInEachCall) {
+  Linear fc(3, 3);
+  const Tensor before = fc.weight().detach().clone(), x = randn({2, 3});
+  auto layer = parametrize(std::move(fc), symmetric);
+  EXPECT_EQ(names(layer.state_dict()), (std::vector<std::string>{"bias", "parametrizations.weight.original"}));
+  EXPECT_TRUE(equal(layer.weight(), symmetric(before)));
+  EXPECT_TRUE(equal(layer(x), linear(x, symmetric(before), layer.bias())));
+  layer(x).sum().backward();
+  const Tensor original = layer.get_parameter("parametrizations.weight.original");
+  EXPECT_TRUE(equal(original.grad().tril(-1), zeros({3, 3})));
+  EXPECT_GT(abs(original.grad()).sum().item(), 0);
+  original.detach().add_(1.0);
+  EXPECT_TRUE(equal(layer.weight(), symmetric(before + 1.0)));
+  EXPECT_TRUE(equal(clone(layer)(x), layer(x)));
+  Sequential net(std::move(layer), ReLU());
+  EXPECT_TRUE(net.state_dict().contains("0.parametrizations.weight.original"));
+}
+
+TEST(Reparametrize, SecondOrderAndOtherNames) {
+  const LinearOptions options = {.in_features = 2, .out_features = 2, .dtype = f64};
+  auto layer = parametrize(Linear(options), [](const Tensor& x) { return exp(x); },
+                           {.right_inverse = [](const Tensor& w) { return log(abs(w) + 0.1); }});
+  const Tensor original = layer.get_parameter("parametrizations.weight.original");
+  const auto checked = gradcheck(
+      [&](const std::vector<Tensor>& in) {
+        return functional_call(layer, {{"parametrizations.weight.original", in[0]}}, in[1]);
+      },
+      {original.detach().clone(), randn({3, 2}, f64)});
+  EXPECT_TRUE(checked) << checked.report();
+  EXPECT_TRUE((layer.weight() > 0).all().item<bool>());
+  const auto biased = parametrize(Linear(2, 2), [](const Tensor& b) { return b * 2.0; }, {.name = "bias"});
+  EXPECT_TRUE(biased.weight().is_leaf());
+  EXPECT_TRUE(equal(biased(zeros({2})), biased.get_parameter("parametrizations.bias.original") * 2.0));
+}
+
+TEST(Reparametrize, StartsWhereTheRightInverseSays) {
+  Linear fc(2, 2);
+  const Tensor before = fc.weight().detach().clone();
+  const auto layer = parametrize(std::move(fc), [](const Tensor& x) { return x * 4.0; },
+                                 {.right_inverse = [](const Tensor& w) { return w / 4.0; }});
+  EXPECT_TRUE(equal(layer.weight(), before));
+}
+
+TEST(Reparametrize, Errors) {
+  EXPECT_EQ(error_of([] { (void)parametrize(Linear(2, 3), [](const Tensor& x) { return transpose(x, 0, 1); }); }),
+            "parametrize(): the function gives [2, 3] for a parameter of shape [3, 2]");
+  EXPECT_EQ(error_of<DtypeError>([] { (void)parametrize(Linear(2, 3), [](const Tensor& x) { return x.to(f64); }); }),
+            "parametrize(): the function gives f64 for a parameter in f32");
+  EXPECT_EQ(error_of([] { (void)parametrize(Linear(2, 3), {}); }), "parametrize: the function is empty");
+  EXPECT_EQ(error_of([] { (void)parametrize(Linear(2, 3), symmetric, {.name = "w"}); }),
+            "parametrize(): Reparametrized<Linear> has no parameter `w` of its own");
+}
+
+TEST(Reparametrize, PlainHasTheComputedWeight) {
+  const Tensor x = randn({2, 3});
+  auto fc = parametrize(Linear(3, 3), symmetric);
+  fc.eval();
+  fc.get_parameter("bias").requires_grad_(false);
+  const Linear plain = fc.plain();
+  EXPECT_EQ(names(plain.state_dict()), (std::vector<std::string>{"bias", "weight"}));
+  EXPECT_TRUE(equal(plain(x), fc(x)));
+  EXPECT_TRUE(plain.weight().requires_grad() && plain.weight().is_leaf());
+  EXPECT_FALSE(plain.bias().requires_grad() || plain.is_training());
+  EXPECT_FALSE(plain.bias().shares_storage(fc.bias()));
+  auto half = spectral_norm(Conv2d(2, 3, 3));
+  half.to(f64);
+  half.requires_grad_(false);
+  const Tensor image = randn({1, 2, 5, 5}, f64);
+  half.eval();
+  const Conv2d conv = half.plain();
+  EXPECT_EQ(conv.weight().dtype(), f64);
+  EXPECT_FALSE(conv.weight().requires_grad());
+  EXPECT_TRUE(allclose(conv(image), half(image), 1e-12, 1e-12));
+  const auto both = weight_norm(weight_norm(Linear(3, 3)), {.name = "bias"});
+  const WeightNorm<Linear> one = both.plain();
+  EXPECT_TRUE(equal(one(x), both(x)));
+  EXPECT_EQ(one.state_dict().size(), 3u);
+}
+
+const Tensor kWeight = tensor({{.5, -.1, .3, -.9}, {.2, .05, -.6, .7}, {-.15, .8, .25, -.4}}).to(f32);
+
+// torch.nn.utils.prune: l1_unstructured(0.45), ln_structured(1, 2, dim=0), ln_structured(0.5, inf, dim=1),
+// global_unstructured(L1Unstructured, 3)
+TEST(Prune, MasksArePyTorchs) {
+  const auto expect_mask = [](const Tensor& mask, const Tensor& expected) {
+    EXPECT_EQ(mask.dtype(), f32);
+    EXPECT_TRUE(equal(mask, expected.to(f32))) << mask;
+  };
+  expect_mask(l1_mask(kWeight, 0.45), tensor({{1, 0, 1, 1}, {0, 0, 1, 1}, {0, 1, 0, 1}}));
+  expect_mask(ln_structured_mask(kWeight, 1, 2, 0), tensor({{1, 1, 1, 1}, {1, 1, 1, 1}, {0, 0, 0, 0}}));
+  expect_mask(ln_structured_mask(kWeight, 0.5, INFINITY, -1), tensor({{0, 1, 0, 1}, {0, 1, 0, 1}, {0, 1, 0, 1}}));
+  const auto masks = global_l1_masks({tensor({{.1f, .2f}, {.3f, .9f}}), tensor({{.05f, .25f}})}, 3);
+  expect_mask(masks[0], tensor({{0, 0}, {1, 1}}));
+  expect_mask(masks[1], tensor({{0, 1}}));
+}
+
+TEST(Prune, RandomMasksHaveTheAmount) {
+  for (const int64_t count : {0, 5, 12}) EXPECT_EQ(random_mask(kWeight, count).sum().item(), 12 - count);
+  const Tensor slices = random_structured_mask(kWeight, 0.5, 1);
+  EXPECT_EQ(slices.sum(0).to_vector<int64_t>(), (slices[0] * 3.0).to_vector<int64_t>());
+  EXPECT_EQ(slices.sum().item(), 6);
+  EXPECT_EQ(l1_mask(kWeight.to(bf16), 1.0).dtype(), bf16);
+  EXPECT_EQ(l1_mask(kWeight, 1.0).sum().item(), 0);
+}
+
+TEST(Prune, KeepsZerosInTraining) {
+  Linear fc(4, 3);
+  fc.load_state_dict({{"weight", kWeight}}, {.strict = false});
+  const Tensor mask = l1_mask(fc.weight(), 5);
+  auto layer = prune(std::move(fc), mask);
+  EXPECT_EQ(names(layer.state_dict()),
+            (std::vector<std::string>{"bias", "parametrizations.weight.0.mask", "parametrizations.weight.original"}));
+  const Tensor x = randn({8, 4});
+  layer(x).sum().backward();
+  const Tensor original = layer.get_parameter("parametrizations.weight.original");
+  EXPECT_TRUE(equal(original.grad() * (1.0 - mask), zeros({3, 4})));
+  EXPECT_TRUE(equal(layer.weight(), kWeight * mask));
+  layer.mask().mul_(l1_mask(layer.weight(), 7));
+  EXPECT_EQ((layer.weight() == 0).sum().item(), 7);
+  const Linear zeroed = layer.plain();
+  EXPECT_TRUE(equal(zeroed.weight(), layer.weight()));
+  EXPECT_TRUE(equal(clone(layer)(x), layer(x)));
+  auto other = prune(Linear(4, 3), ones({3, 4}));
+  other.load_state_dict(layer.state_dict());
+  EXPECT_TRUE(equal(other(x), layer(x)));
+  layer.to(f64);
+  EXPECT_EQ(layer.weight().dtype(), f64);
+}
+
+TEST(Prune, Errors) {
+  EXPECT_EQ(error_of([] { (void)l1_mask(kWeight, 13); }),
+            "l1_mask([3, 4] f32): the amount 13 is not in [0, 12], what there is");
+  EXPECT_EQ(error_of([] { (void)l1_mask(kWeight, 1.5); }),
+            "l1_mask([3, 4] f32): the amount 1.5 is not a fraction in [0, 1]");
+  EXPECT_EQ(error_of<IndexError>([] { (void)ln_structured_mask(kWeight, 1, 2, 2); }),
+            "ln_structured_mask([3, 4] f32): axis 2 is out of range for 2 axes");
+  EXPECT_EQ(error_of<ShapeError>([] {
+              (void)prune(Linear(4, 3), ones({4, 3}));
+            }),
+            "prune([4, 3] f32): the mask must be [3, 4] as the weight is, not [4, 3]");
+}
+
+}  // namespace
+}  // namespace weft::nn
