@@ -1,5 +1,5 @@
-// weight_norm(), spectral_norm(), parametrize() and prune(): layers whose weight is computed from other parameters. The names in
-// state dicts are those of torch.nn.utils.parametrizations.
+// weight_norm(), spectral_norm(), parametrize() and prune(): layers whose weight is computed from other parameters. The
+// names in state dicts are those of torch.nn.utils.parametrizations.
 #pragma once
 
 #include <functional>
