@@ -22,6 +22,7 @@
 #include "nn/layers/kv_cache.h"
 #include "nn/layers/layer_norm.h"
 #include "nn/layers/linear.h"
+#include "nn/layers/orthogonal.h"
 #include "nn/layers/pad.h"
 #include "nn/layers/parametrize.h"
 #include "nn/layers/pool.h"

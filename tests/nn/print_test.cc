@@ -275,6 +275,8 @@ TEST(Print, ComputedWeights) {
   };
   const Reparametrized<Linear> same = parametrize(Linear(2, 3), [](const Tensor& x) { return x; });
   expect_prints(same, computed("Reparametrized", "Function"));
+  const Orthogonal<Linear> turned = orthogonal(Linear(2, 3));
+  expect_prints(turned, computed("Orthogonal", "_Orthogonal"));
   const Pruned<Linear> pruned = prune(Linear(2, 3), ones({3, 2}));
   expect_prints(pruned, computed("Pruned", "Mask"));
   const AdaptiveLogSoftmaxWithLoss adaptive({.in_features = 4, .n_classes = 6, .cutoffs = {2}});

@@ -1,6 +1,7 @@
 // parametrize(): weights that are functions of others. prune(): weights with a mask. plain(): without either.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -98,6 +99,71 @@ TEST(Reparametrize, PlainHasTheComputedWeight) {
   const WeightNorm<Linear> one = both.plain();
   EXPECT_TRUE(equal(one(x), both(x)));
   EXPECT_EQ(one.state_dict().size(), 3u);
+}
+
+Tensor transposed_product(const Tensor& w) { return matmul(transpose(w, -2, -1), w); }
+
+/// The orthogonal matrix that the test's PyTorch code takes from sgn(diag(R)) of a QR.
+Tensor some_base(int64_t n) {
+  const Tensor x = cos(arange(n * n).to(f64).reshape({n, n}) * 0.7) + eye(n, f64) * 2.0;
+  const auto [q, r] = qr(x);
+  return q * sign(diagonal(r));
+}
+
+// torch.nn.utils.parametrizations.orthogonal(nn.Linear(i, o, bias=False), orthogonal_map=...) with
+// original[j] = sin(0.37 j) and base = some_base(): the weight's first two elements, and the gradient by original[1] and
+// original[3] of the first output for an x of ones.
+TEST(Orthogonal, IsPyTorchs) {
+  struct Row {
+    int64_t out, in;
+    OrthogonalMap map;
+    double w0, w1, g1, g3;
+  };
+  const Row rows[] = {
+      {3, 3, OrthogonalMap::matrix_exp, 0.5539749172991296, -0.7050874103883659, 0.0, -0.8575018312740577},
+      {3, 3, OrthogonalMap::cayley, 0.6615375236833843, -0.6165578200100859, 0.0, -0.642474818893024},
+      {4, 2, OrthogonalMap::matrix_exp, 0.008299259572231835, -0.8931033352602572, 0.0, 0.0},
+      {4, 2, OrthogonalMap::cayley, 0.22270614217214976, -0.7852188887632499, 0.0, 0.0},
+      {2, 3, OrthogonalMap::matrix_exp, 0.7978590864130386, -0.29831652032792266, 1.1158830321030881, 0.0},
+      {2, 3, OrthogonalMap::cayley, 0.8425999769439781, -0.25836109291162457, 1.0636230726128766, 0.0}};
+  for (const auto& [out, in, map, w0, w1, g1, g3] : rows) {
+    auto layer = orthogonal(Linear(LinearOptions{.in_features = in, .out_features = out, .bias = false, .dtype = f64}),
+                            {.map = map});
+    layer.load_state_dict(
+        {{"parametrizations.weight.original", sin(arange(out * in).to(f64).reshape({out, in}) * 0.37)},
+         {"parametrizations.weight.0.base", some_base(std::max(out, in))}});
+    const Tensor w = flatten(layer.weight().detach());
+    EXPECT_NEAR(w[0].item(), w0, 1e-12);
+    EXPECT_NEAR(w[1].item(), w1, 1e-12);
+    layer(ones({1, in}, f64))[0][0].backward();
+    const Tensor g = flatten(layer.get_parameter("parametrizations.weight.original").grad());
+    EXPECT_NEAR(g[1].item(), g1, 1e-12);
+    EXPECT_NEAR(g[3].item(), g3, 1e-12);
+  }
+}
+
+TEST(Orthogonal, StaysOrthogonalInTraining) {
+  manual_seed(3);
+  auto layer = orthogonal(Conv2d(4, 6, {3, 2}));  // six by four matrices of (3, 2)
+  const Tensor x = randn({2, 4, 5, 5});
+  const Tensor unit = eye(2).expand({6, 4, 2, 2});
+  EXPECT_TRUE(allclose(transposed_product(layer.weight()), unit, 1e-5, 1e-5));
+  const Tensor before = layer.weight().detach();
+  square(layer(x)).sum().backward();
+  const Tensor original = layer.get_parameter("parametrizations.weight.original");
+  original.detach().add_(original.grad(), -0.01);
+  EXPECT_FALSE(allclose(layer.weight(), before));
+  EXPECT_TRUE(allclose(transposed_product(layer.weight()), unit, 1e-5, 1e-5));
+  EXPECT_TRUE(equal(clone(layer)(x), layer(x)));
+  EXPECT_TRUE(equal(layer.plain()(x), layer(x)));
+}
+
+TEST(Orthogonal, StartsWithAWeightThatIs) {
+  Linear fc(LinearOptions{.in_features = 3, .out_features = 3, .dtype = f64});
+  fc.load_state_dict({{"weight", some_base(3)}}, {.strict = false});
+  EXPECT_TRUE(allclose(orthogonal(std::move(fc)).weight(), some_base(3), 1e-14, 1e-14));
+  EXPECT_EQ(error_of<ShapeError>([] { (void)orthogonal(Linear(2, 3), {.name = "bias"}); }),
+            "orthogonal(): a weight [3] is no matrix, which has two axes or more");
 }
 
 const Tensor kWeight = tensor({{.5, -.1, .3, -.9}, {.2, .05, -.6, .7}, {-.15, .8, .25, -.4}}).to(f32);

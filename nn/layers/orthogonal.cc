@@ -1,0 +1,61 @@
+#include "nn/layers/orthogonal.h"
+
+#include "autograd/grad_mode.h"
+#include "tensor/autocast.h"
+#include "tensor/functions_all.h"
+
+namespace weft::nn::detail {
+namespace {
+
+Tensor turned(const Tensor& x) { return transpose(x, -2, -1); }
+bool is_wide(const Tensor& weight) { return weight.size(-2) < weight.size(-1); }
+
+/// `x` (..., n, k), k < n, with columns behind it: zeros, or numbers that almost surely depend on none of the others.
+template <class Fill> Tensor with_columns(const Tensor& x, const Fill& fill) {
+  const int64_t missing = x.size(-2) - x.size(-1);
+  if (missing == 0) return x;
+  std::vector<int64_t> shape = x.shape().to_vector();
+  shape.back() = missing;
+  return cat({x, fill(Shape(shape))}, -1);
+}
+
+}  // namespace
+
+Tensor orthogonal_base(const Tensor& weight) {
+  if (weight.rank() < 2)
+    throw ShapeError(text("a weight ", weight.shape(), " is no matrix, which has two axes or more"));
+  NoGrad guard;
+  const Autocast exact = Autocast::off();
+  const Tensor tall = is_wide(weight) ? turned(weight) : weight;
+  const auto [q, r] =
+      qr(with_columns(tall, [&](const Shape& shape) { return randn(shape, tall.dtype()).to(tall.device()); }));
+  const Tensor diagonal_of_r = diagonal(r, 0, -2, -1);
+  // Signs as if the diagonal were positive: an orthogonal weight stays as it is.
+  return (q * unsqueeze(where(diagonal_of_r < 0, -1.0, 1.0).to(q.dtype()), -2)).contiguous();
+}
+
+Tensor orthogonal_weight(const Tensor& original, const Tensor& base, OrthogonalMap map) {
+  const Autocast exact = Autocast::off();
+  const bool wide = is_wide(original);
+  const Tensor tall = wide ? turned(original) : original, lower = tril(tall);
+  const Tensor square =
+      with_columns(lower, [&](const Shape& shape) { return zeros(shape, lower.dtype(), lower.device()); });
+  const Tensor skew = square - turned(square);
+  Tensor rotation;
+  if (map == OrthogonalMap::matrix_exp) {
+    rotation = matrix_exp(skew);
+  } else {
+    const Tensor one = eye(skew.size(-1), skew.dtype(), skew.device());
+    rotation = solve(one - skew * 0.5, one + skew * 0.5);
+  }
+  const Tensor weight = matmul(base, narrow(rotation, -1, 0, tall.size(-1)));
+  return wide ? turned(weight) : weight;
+}
+
+Tensor orthogonal_start(const Tensor& weight) {
+  return (eye(weight.size(-2), weight.size(-1), weight.dtype(), weight.device()) * -1.0)
+      .expand(weight.shape())
+      .contiguous();
+}
+
+}  // namespace weft::nn::detail
