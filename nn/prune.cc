@@ -2,8 +2,14 @@
 
 #include <cmath>
 
-#include "autograd/grad_mode.h"
-#include "tensor/functions_all.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index_put.h"
+#include "tensor/functions/random.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/sort.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
 
 namespace weft::nn {
 namespace {

@@ -2,7 +2,17 @@
 
 #include "autograd/grad_mode.h"
 #include "tensor/autocast.h"
-#include "tensor/functions_all.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/lu.h"
+#include "tensor/functions/masked.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/matrix_exp.h"
+#include "tensor/functions/qr.h"
+#include "tensor/functions/random.h"
+#include "tensor/functions/view.h"
 
 namespace weft::nn::detail {
 namespace {

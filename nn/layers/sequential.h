@@ -169,4 +169,9 @@ class Sequential : public Layer<Sequential> {
   std::vector<Owned<Step>> steps_;
 };
 
+/// model(x), where the modules are divided into `segments` parts of equal length (the last has what is left over), and
+/// all parts but the last run in autograd::checkpoint(): only their inputs are kept for backward, which runs them
+/// again. The model must exist until then. Error unless 1 <= segments <= model.size().
+Tensor checkpoint_sequential(const Sequential& model, int64_t segments, const Tensor& x);
+
 }  // namespace weft::nn

@@ -111,8 +111,8 @@ Tensor some_base(int64_t n) {
 }
 
 // torch.nn.utils.parametrizations.orthogonal(nn.Linear(i, o, bias=False), orthogonal_map=...) with
-// original[j] = sin(0.37 j) and base = some_base(): the weight's first two elements, and the gradient by original[1] and
-// original[3] of the first output for an x of ones.
+// original[j] = sin(0.37 j) and base = some_base(): the weight's first two elements, and the gradient by original[1]
+// and original[3] of the first output for an x of ones.
 TEST(Orthogonal, IsPyTorchs) {
   struct Row {
     int64_t out, in;
