@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace weft::testing {
@@ -51,6 +52,28 @@ TEST(Simd, PartsOfRegisters) {
   expect_parts_of_all<double, double, float, BFloat16, Float16, int64_t>();
   expect_parts_of_all<int32_t, int32_t, int16_t, int8_t>();
   expect_parts_of_all<int64_t, int64_t, int32_t>();
+}
+
+template <class C, class T> void expect_widened() {
+  constexpr int N = simd::kLanes<C>;
+  T from[N];
+  for (int i = 0; i < N; ++i) from[i] = static_cast<T>(i % 2 == 0 ? std::numeric_limits<T>::max() - i : i - 100);
+  const simd::Vec<C> wide = simd::load<C>(from);
+  for (int i = 0; i < N; ++i) EXPECT_EQ(wide[i], static_cast<C>(from[i])) << i;
+}
+template <class C> void expect_widened_to() {
+  expect_widened<C, int8_t>();
+  expect_widened<C, uint8_t>();
+  expect_widened<C, int16_t>();
+  expect_widened<C, uint16_t>();
+}
+
+TEST(Simd, SmallIntegersKeepTheirSigns) {
+  expect_widened_to<int32_t>();
+  expect_widened_to<uint64_t>();
+  expect_widened_to<int64_t>();
+  expect_widened_to<float>();
+  expect_widened_to<double>();
 }
 
 }  // namespace

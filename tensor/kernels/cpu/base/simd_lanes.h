@@ -73,6 +73,27 @@ template <class V> WEFT_SIMD V lower_half(__m128i v) {
 
 #if defined(__AVX2__)
 namespace detail {
+/// Four or eight bytes as the lowest of a register.
+template <class V> WEFT_SIMD __m128i lower_part(V v) {
+  if constexpr (sizeof v == 8) {
+    return half_register(v);
+  } else {
+    static_assert(sizeof v == 4);
+    int32_t bytes;
+    std::memcpy(&bytes, &v, sizeof bytes);
+    return _mm_cvtsi32_si128(bytes);
+  }
+}
+/// The lowest bytes as integers of kSize bytes, and the lowest four integers of 16 bits as those of 64.
+template <bool kSigned, size_t kSize> WEFT_SIMD __m256i widen_bytes(__m128i v) {
+  if constexpr (kSize == 4)
+    return kSigned ? _mm256_cvtepi8_epi32(v) : _mm256_cvtepu8_epi32(v);
+  else
+    return kSigned ? _mm256_cvtepi8_epi64(v) : _mm256_cvtepu8_epi64(v);
+}
+template <bool kSigned> WEFT_SIMD __m256i widen_shorts(__m128i v) {
+  return kSigned ? _mm256_cvtepi16_epi64(v) : _mm256_cvtepu16_epi64(v);
+}
 /// The lower bytes of eight words.
 template <class To> WEFT_SIMD Vec<To, 8> truncate_words(__m256i words) {
   alignas(32) int8_t places[32];
@@ -91,8 +112,8 @@ template <class To> WEFT_SIMD Vec<To, 8> truncate_words(__m256i words) {
 }  // namespace detail
 #endif
 
-/// Each lane as a To. g++ 12 splits conversions of full registers in halves, so
-/// those are spelled out; the masked forms, because it warns about its own unmasked ones.
+/// Each lane as a To. g++ 12 splits conversions of full registers in halves, and takes lanes one by one that fill a
+/// quarter or less, so those are spelled out; the masked forms, because it warns about its own unmasked ones.
 template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
   using From [[maybe_unused]] = std::remove_cvref_t<decltype(v[0])>;  // unused without AVX2
 #if defined(__AVX512F__)
@@ -115,6 +136,13 @@ template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
   if constexpr (std::is_integral_v<From> && sizeof(From) == 4 && std::is_integral_v<To> && sizeof(To) == 1 && N == 16)
     return (Vec<To, N>)_mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)v);
 #elif defined(__AVX2__)
+  if constexpr (std::is_integral_v<From> && sizeof(From) == 1 && std::is_integral_v<To> && sizeof(To) >= 4 &&
+                N * sizeof(To) == 32)
+    return (Vec<To, N>)detail::widen_bytes<std::is_signed_v<From>, sizeof(To)>(detail::lower_part(v));
+  if constexpr (std::is_integral_v<From> && sizeof(From) == 2 && std::is_integral_v<To> && sizeof(To) == 8 && N == 4)
+    return (Vec<To, N>)detail::widen_shorts<std::is_signed_v<From>>(detail::half_register(v));
+  if constexpr (std::is_integral_v<From> && sizeof(From) <= 2 && std::is_same_v<To, float> && N == 8)
+    return __builtin_convertvector((convert_lanes<int32_t, N>(v)), Vec<To, N>);
   if constexpr (std::is_same_v<From, uint16_t> && std::is_integral_v<To> && sizeof(To) == 4 && N == 8)
     return (Vec<To, N>)_mm256_cvtepu16_epi32((__m128i)v);
   if constexpr (std::is_same_v<From, int16_t> && std::is_integral_v<To> && sizeof(To) == 4 && N == 8)
