@@ -106,7 +106,11 @@ TEST(Reduce, AgreesWithNaiveLoopsAtTheSizesWherePathsChange) {
                                                          {{40, 2100}, {0}},
                                                          {{100, 20}, {1}},
                                                          {{101, 30}, {1}},
-                                                         {{43, 150}, {1}}};
+                                                         {{43, 150}, {1}},
+                                                         {{43, 17}, {1}},
+                                                         {{43, 11}, {1}},
+                                                         {{90, 4, 16}, {1}},
+                                                         {{50, 11, 33}, {1}}};
   for (const auto& [shape, axes] : shapes)
     for (Layout layout : {Layout::row_major, Layout::channels_last, Layout::gaps, Layout::reversed})
       for (const Case& c : kCases) {
@@ -124,7 +128,7 @@ TEST(Reduce, AgreesWithNaiveLoopsAtTheSizesWherePathsChange) {
 // Rows are folded some at a time; one alone has the same bits.
 TEST(Reduce, ARowsBitsDoNotDependOnItsNeighbors) {
   Random random(6);
-  for (const int64_t length : {24, 49, 150, 1000}) {
+  for (const int64_t length : {17, 24, 49, 150, 1000}) {
     AnyArray x = random_values({37, length}, f32, Layout::row_major, random);
     AnyArray all({37, 1}, f32, Layout::row_major, random), one({1, 1}, f32, Layout::row_major, random);
     fold<op::Sum>(x.operand(), {1}, all.operand());

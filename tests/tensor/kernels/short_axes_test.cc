@@ -55,8 +55,9 @@ TEST(ShortAxes, FunctionsOfRowsThatAreNotDense) {
 // Small integers: every order of a sum gives the same.
 TEST(ShortAxes, Reductions) {
   manual_seed(2);
-  for (const Shape& shape : {Shape{200, 2, 2, 2}, Shape{3, 400, 3}, Shape{2, 37, 1000, 2}, Shape{90, 4, 3, 5}})
-    for (const DType dtype : {f32, bf16, i32}) {
+  for (const Shape& shape : {Shape{200, 2, 2, 2}, Shape{3, 400, 3}, Shape{2, 37, 1000, 2}, Shape{90, 4, 3, 5},
+                             Shape{50, 4, 16}, Shape{30, 9, 33}, Shape{40, 17}, Shape{40, 12}})
+    for (const DType dtype : {f32, bf16, i32, i8, f64, i64}) {
       const Tensor x = randint(-3, 4, shape).to(dtype);
       for (int64_t axis = 0; axis < shape.rank(); ++axis) {
         const Tensor last = movedim(x, axis, -1).contiguous();  // the axis as rows

@@ -102,6 +102,19 @@ inline typename BlockTypes<Op>::PreVec mapped_part(const T* p, typename BlockTyp
   return simd::first_lanes<Pre>(v, simd::splat<Pre>(Op::template identity<Pre>()), count);
 }
 
+/// Elements [i, length) of a row, which do not fill a register: the last lanes of one that ends with the row, if that is
+/// as long (AVX2 has no masked loads of 8 and 16 bits).
+template <class Op, class T>
+inline typename BlockTypes<Op>::PreVec mapped_end(const T* row, int64_t i, int64_t length,
+                                                  typename BlockTypes<Op>::PreVec parameter) {
+  using Pre = typename Op::Pre;
+  constexpr int kWidth = BlockTypes<Op>::kWidth;
+  const int count = static_cast<int>(length - i);
+  if (length < kWidth) return mapped_part<Op>(row + i, parameter, count);
+  const auto v = mapped<Op>(row + length - kWidth, parameter);
+  return simd::first_lanes<Pre>(simd::splat<Pre>(Op::template identity<Pre>()), v, kWidth - count);
+}
+
 /// at(0) to at(kCount - 1), combined as a tree. No array of them: what is computed in a loop over one goes through
 /// memory.
 template <class Op, int kCount, int kFirst = 0, int kStep = 1, class At>
@@ -138,6 +151,8 @@ template <class T, class F> void for_row_groups(const Block<T>& block, const F& 
 }
 
 /// Combines kRows rows into acc[0, length); acc has room for whole registers. What is read next lies `ahead` bytes on.
+/// The columns that do not fill the last register are the last lanes of one that ends with the row, if that is as long:
+/// AVX2 has no masked loads of 8 and 16 bits. In acc they take the place of that register; end_of_row() moves them.
 template <class Op, int kRows, class T>
 void fold_row_group(const T* const* rows, [[maybe_unused]] int64_t ahead, int64_t length,
                     typename Op::Pre parameter_value, const typename Op::Pre* parameters, typename Op::Acc* acc) {
@@ -145,23 +160,30 @@ void fold_row_group(const T* const* rows, [[maybe_unused]] int64_t ahead, int64_
   using Pre = typename Op::Pre;
   constexpr int kWidth = B::kWidth;
   for (int64_t j = 0; j < length; j += kWidth) {
-    const int count = static_cast<int>(std::min<int64_t>(kWidth, length - j));
+    const int64_t at = length < kWidth ? j : std::min(j, length - kWidth);
+    const int count = static_cast<int>(std::min<int64_t>(kWidth, length - at));
     auto parameter = simd::splat<Pre>(parameter_value);
     if (parameters != nullptr)
-      parameter = count == kWidth ? simd::load<Pre>(parameters + j) : simd::load_part<Pre>(parameters + j, count);
+      parameter = count == kWidth ? simd::load<Pre>(parameters + at) : simd::load_part<Pre>(parameters + at, count);
     typename B::PreVec folded;
     if (count == kWidth) {
       if constexpr (kRows > 1 && kPrefetches)
-        for (int k = 0; k < kRows; ++k) simd::prefetch(rows[k] + j, ahead);
-      folded = combined<Op, kRows>([&](int k) { return mapped<Op>(rows[k] + j, parameter); });
+        for (int k = 0; k < kRows; ++k) simd::prefetch(rows[k] + at, ahead);
+      folded = combined<Op, kRows>([&](int k) { return mapped<Op>(rows[k] + at, parameter); });
     } else {
-      folded = combined<Op, kRows>([&](int k) { return mapped_part<Op>(rows[k] + j, parameter, count); });
+      folded = combined<Op, kRows>([&](int k) { return mapped_part<Op>(rows[k] + at, parameter, count); });
     }
     typename B::AccVec sums[B::kParts];
     load_registers<typename B::Acc>(sums, acc + j);
     accumulate<Op>(sums, folded);
     store_registers<typename B::Acc>(acc + j, sums);
   }
+}
+
+/// Moves the columns of the last register, which fold_row_group() left at its end, to their places.
+template <int kWidth, class Acc> void end_of_row(int64_t length, Acc* acc) {
+  const int64_t rest = length % kWidth, whole = length - rest;
+  if (whole > 0 && rest > 0) std::copy_n(acc + whole + kWidth - rest, rest, acc + whole);
 }
 
 /// Most rows of a block of short columns that lie along memory.
@@ -189,7 +211,7 @@ WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::Pre
   for (; i + 2 * kWidth <= length; i += 2 * kWidth)
     for (int k = 0; k < 2; ++k) rest[k] = Op::combine(rest[k], mapped<Op>(p + i + k * kWidth, parameter));
   if (i + kWidth <= length) rest[0] = Op::combine(rest[0], mapped<Op>(p + i, parameter)), i += kWidth;
-  if (i < length) rest[1] = Op::combine(rest[1], mapped_part<Op>(p + i, parameter, static_cast<int>(length - i)));
+  if (i < length) rest[1] = Op::combine(rest[1], mapped_end<Op>(p, i, length, parameter));
   accumulate<Op>(acc, Op::combine(rest[0], rest[1]));
 }
 
@@ -303,6 +325,7 @@ void fold_columns(const Block<T>& block, typename Op::Pre parameter, const typen
       rows[k] = dense.copy(rows[k], block.stride, block.length, k * kColumnTile);
     detail::fold_row_group<Op, count>(rows, ahead, block.length, parameter, parameters, acc);
   });
+  detail::end_of_row<detail::BlockTypes<Op>::kWidth>(block.length, acc);
 }
 
 }  // namespace weft::kernels::cpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 namespace weft::kernels::cpu {
 namespace {
@@ -98,12 +99,20 @@ void reduce_columns(const ReducePlan& plan, const Folding& folding, const Finish
   };
   if (blocks == 1) {
     parallel_for(bands * tiles, grain_for(block_size), [&](int64_t begin, int64_t end) {
+      // Results that follow each other in the output are finished together.
       Partials<kColumnTile + kSpare> values;
-      for (int64_t i = begin; i < end; ++i) {
-        const NestWalk walk(outer, i / tiles);
-        fold_block(walk.in(), i % tiles, 0, values.bytes);
-        finish_tile(walk.out(), i % tiles, values.bytes);
+      int64_t held = 0, first = 0;
+      const auto finish_held = [&] { finish(first, inner.out, values.bytes, std::exchange(held, 0)); };
+      NestWalk walk(outer, begin / tiles);
+      for (int64_t i = begin, t = begin % tiles; i < end; ++i) {
+        const int64_t at = walk.out() + t * tile * inner.out;
+        const bool follows = inner.out != 0 && at == first + held * inner.out && held + tile <= kColumnTile;
+        if (held > 0 && !follows) finish_held();
+        if (held == 0) first = at;
+        held += fold_block(walk.in(), t, 0, values.bytes + held * bytes);
+        if (++t == tiles) t = 0, walk.next();
       }
+      if (held > 0) finish_held();
     });
     return;
   }

@@ -51,10 +51,17 @@ template <class Policy> void combine_tree(typename Policy::Partial* partials, in
 /// Most bytes of a partial result.
 inline constexpr int64_t kMaxPartial = 24;
 
-/// Rows of fewer elements are folded as columns by policies that have dense_rows().
-inline constexpr int64_t kFoldedAsColumns = 24;
 /// Rows up to this long that follow each other are transposed by shuffles.
 inline constexpr int64_t kShortDenseRow = 4;
+/// Contiguous rows of fewer elements of T are folded as columns by policies that have dense_rows() (measured). Without
+/// AVX-512, registers of 8 bytes have few lanes, and parts of those of 8 and 16 bits take long to load.
+template <class T, class Partial> constexpr int64_t folded_as_columns() {
+  // Bytes are transposed one by one: a row of them takes one masked load.
+  if (simd::kMasksBytes && sizeof(T) == 1 && sizeof(Partial) == 1) return kShortDenseRow + 1;
+  if (simd::kVectorBytes == 64 || sizeof(Partial) < 4) return 24;
+  if (sizeof(T) == 2) return kShortDenseRow + 1;
+  return sizeof(T) == 4 ? 17 : 10;
+}
 
 /// Where a Block lies.
 struct BlockPlace {
@@ -96,13 +103,11 @@ template <class Policy, class T, class Finish> class FoldingOf final : public Fo
   static constexpr bool kDenseRows = requires(const Policy& policy, const T* p, Partial* out) {
     policy.dense_rows(p, 0, 0, 0, out);
   };
-  /// Bytes are transposed one by one: a row of them takes one masked load.
-  static constexpr int64_t kShortest =
-      simd::kMasksBytes && sizeof(T) == 1 && sizeof(Partial) == 1 ? kShortDenseRow + 1 : kFoldedAsColumns;
 
   FoldingOf(const T* x, const Policy& policy, const Finish& finish)
       : Folding(
-            sizeof(Partial), Policy::kPasses, kDenseRows ? kShortest : detail::kShort, requires { Policy::kApart; }),
+            sizeof(Partial), Policy::kPasses, kDenseRows ? folded_as_columns<T, Partial>() : detail::kShort,
+            requires { Policy::kApart; }),
         x_(x),
         policy_(policy),
         finish_(finish) {}
