@@ -136,9 +136,9 @@ TEST(ShortAxes, SearchesOfFewValues) {
 
 TEST(ShortAxes, SortedRows) {
   manual_seed(6);
-  for (const int64_t length : {17, 32, 33, 63, 64, 65, 100})
+  for (const int64_t length : {17, 20, 32, 33, 50, 63, 64, 65, 100})
     for (const int64_t kinds : {3, 1000})
-      for (const DType dtype : {f32, i32, bf16}) {
+      for (const DType dtype : {f32, i32, bf16, i64}) {
         const Tensor x = randint(0, kinds, {20, length}).to(dtype);
         const auto [found, places] = sort(x, 1);
         const auto largest = topk(x, std::min<int64_t>(length, 2 + length % 8), 1);
