@@ -180,7 +180,7 @@ template <class Op, class T> int64_t fewest_neighbors(const Lines& lines) {
 template <class Op, class T> bool prefers_some(int64_t length, bool runs) {
   constexpr bool kSum = std::is_same_v<Op, SumScan<T>>, kProduct = !kSum && !kIsExtreme<Op>;
   if (std::is_same_v<T, Float16> || std::is_same_v<Op, LogSumScan<T>>) return false;
-  if (is_half<T>) return length > kTiled<Op, T> && kProduct && !runs;
+  if (is_half<T>) return length > kTiled<Op, T> && !kSum && !runs;
   constexpr bool kLonger = kSum || (kIsExtreme<Op> && !kFloating<T>);
   return kProduct || length <= (!runs ? kSerialWithGaps : kLonger ? kSerialLonger : kSerial);
 }
