@@ -37,11 +37,11 @@ UniqueResult runs_of(const Tensor& values, const Tensor& order, const Shape& pla
   const Tensor end = ones({1}, boolean, values.device());
   const Tensor begins = cat({end, differs});
   UniqueResult out;
-  if (!options.counts && values.rank() == 1) {
-    out.values = masked_select(values, begins);
-  } else {
+  const bool flat = values.rank() == 1;
+  if (flat) out.values = masked_select(values, begins);
+  if (options.counts || !flat) {
     const Tensor bounds = flatnonzero(cat({begins, end})), firsts = slice(bounds, 0, 0, -1);  // the last of them is n
-    out.values = index_select(values, 0, firsts);
+    if (!flat) out.values = index_select(values, 0, firsts);
     if (options.counts) out.counts = slice(bounds, 0, 1) - firsts;
   }
   if (options.inverse) {

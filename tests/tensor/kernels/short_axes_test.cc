@@ -155,6 +155,24 @@ TEST(ShortAxes, SortedRows) {
       }
 }
 
+TEST(ShortAxes, MasksOfManyFewAndAll) {
+  manual_seed(11);
+  for (const int64_t length : {1, 7, 8, 9, 255, 256, 300, 9000, 40000})
+    for (const double share : {0.0, 0.02, 0.5, 0.98, 1.0}) {
+      const Tensor mask = rand({length}) < share, x = arange(length) * 3;
+      std::vector<double> places, chosen;
+      for (int64_t i = 0; const double held : values(mask)) {
+        if (held != 0) places.push_back(static_cast<double>(i)), chosen.push_back(static_cast<double>(3 * i));
+        ++i;
+      }
+      EXPECT_EQ(values(flatnonzero(mask)), places) << length << " " << share;
+      for (const DType dtype : {i32, i64, f64})
+        EXPECT_EQ(values(masked_select(x.to(dtype), mask)), chosen) << length << " " << share << " " << dtype;
+      const Tensor with_gaps = stack({x, x}, 1).select(1, 0);
+      EXPECT_EQ(values(masked_select(with_gaps, mask)), chosen) << length << " " << share;
+    }
+}
+
 TEST(ShortAxes, MasksThatLieOtherwise) {
   manual_seed(7);
   EXPECT_EQ(masked_select(zeros({5, 0}), zeros({5, 0}, boolean)).numel(), 0);

@@ -41,6 +41,19 @@ template <class F> void each_run(const Nest& nest, int64_t begin, int64_t end, c
   }
 }
 
+#if defined(__AVX2__) && !(defined(__AVX512BW__) && defined(__AVX512VL__))
+/// For each byte, the positions of the bits that are set, and after them any.
+struct BitPositions {
+  alignas(64) uint8_t of[256][8] = {};
+  constexpr BitPositions() {
+    for (int byte = 0; byte < 256; ++byte)
+      for (int bit = 0, found = 0; bit < 8; ++bit)
+        if ((byte >> bit & 1) != 0) of[byte][found++] = static_cast<uint8_t>(bit);
+  }
+};
+constexpr BitPositions kBitPositions;
+#endif
+
 /// Writes the positions of the true ones among `count` mask elements to `held`, which has room for kListRoom more, and
 /// returns their number.
 constexpr int64_t kListRoom = 16;
@@ -56,6 +69,15 @@ int64_t list_held(const uint8_t* mask, int64_t step, int64_t count, int32_t* hel
       _mm512_storeu_si512(held + found, _mm512_maskz_compress_epi32(holds, number));
       found += __builtin_popcount(holds);
     }
+  }
+#elif defined(__AVX2__)
+  for (; step == 1 && j + 8 <= count; j += 8) {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(mask + j));
+    const int holds = ~_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128())) & 0xff;
+    const __m128i places = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBitPositions.of[holds]));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(held + found),
+                        _mm256_add_epi32(_mm256_cvtepu8_epi32(places), _mm256_set1_epi32(static_cast<int>(j))));
+    found += __builtin_popcount(static_cast<unsigned>(holds));
   }
 #endif
   for (; j < count; ++j) {  // without a branch on the mask: the position of a false element is overwritten by the next
@@ -93,6 +115,8 @@ class Blocks {
     const int32_t* held;
     int64_t count, first, out, step;
     int64_t element(int64_t h) const { return first + held[h]; }
+    /// Whether they follow each other in the run.
+    bool is_dense() const { return held[count - 1] - held[0] + 1 == count; }
     int64_t offset(int64_t h) const { return out + held[h] * step; }
   };
   /// f(k, group) for all groups; the first element of the group is the k-th true element.
@@ -123,11 +147,26 @@ class Blocks {
     each_run(nest_, begin, end, [&](int64_t, int64_t in, int64_t, const NestAxis& run, int64_t length) {
       int64_t sum = 0;
       if (run.in == 1)
-        for (int64_t j = 0; j < length; ++j) sum += mask_[in + j] != 0;
+        sum = count_dense(mask_ + in, length);
       else
         for (int64_t j = 0; j < length; ++j) sum += mask_[in + j * run.in] != 0;
       total += sum;
     });
+    return total;
+  }
+  /// As many as a byte counts are counted in bytes.
+  static int64_t count_dense(const uint8_t* mask, int64_t length) {
+    constexpr int N = simd::kLanes<uint8_t>;
+    constexpr int64_t kPart = 255 * N;
+    using Bytes = simd::Vec<uint8_t>;
+    int64_t total = 0, j = 0;
+    while (j + N <= length) {
+      const int64_t end = j + std::min(kPart, (length - j) / N * N);
+      Bytes counts{};
+      for (; j < end; j += N) counts += simd::load<uint8_t>(mask + j) != 0 ? Bytes{} + 1 : Bytes{};
+      for (int i = 0; i < N; ++i) total += counts[i];
+    }
+    for (; j < length; ++j) total += mask[j] != 0 ? 1 : 0;
     return total;
   }
 
@@ -181,7 +220,9 @@ template <class T> void select(const Blocks& blocks, int64_t count, const T* fro
     const int64_t found = group.count, step = group.step;
     const T* const in = from + group.out;
     T* const out = to + k;
-    if (step == 1)
+    if (step == 1 && group.is_dense())
+      std::copy_n(in + *held, found, out);
+    else if (step == 1)
       for (int64_t h = 0; h < found; ++h) out[h] = in[held[h]];
     else
       for (int64_t h = 0; h < found; ++h) out[h] = in[held[h] * step];
@@ -297,7 +338,13 @@ void op::Nonzero::cpu(const Operand& mask, const Operand& out) const {
   check_count(blocks.total(), count);
   int64_t* to = out.data<int64_t>();
   const int64_t rank = mask.rank();
-  if (!coordinates || rank == 1) return blocks.each([&](int64_t k, int64_t i, int64_t) { to[k] = i; });
+  if (!coordinates || rank == 1)
+    return blocks.each_group([to](int64_t k, const Blocks::Group& group) {
+      // Copies of what it holds: a number that is written may be any variable's.
+      const int32_t* const held = group.held;
+      const int64_t first = group.first, found = group.count;
+      for (int64_t h = 0; h < found; ++h) to[k + h] = first + held[h];
+    });
   if (rank == 2) return blocks.each_group(Coordinates<2>{mask.shape(), to});
   if (rank == 3) return blocks.each_group(Coordinates<3>{mask.shape(), to});
   if (rank == 4) return blocks.each_group(Coordinates<4>{mask.shape(), to});
