@@ -196,7 +196,7 @@ void one_of(const Operand& x, int64_t axis, bool keepdim, const Operand& values,
 /// Whether to sort rows of which k elements are wanted: short ones, and those of which many are (measured).
 bool prefers_sort(int64_t size, int64_t k) {
   constexpr int64_t kRanked = 64;  // sorted without branches
-  if (size <= kRanked) return size <= kRanked / 2 || 8 * k > size;
+  if (size <= kRanked) return size <= kRanked / 2 || 8 * k >= size;
   return (size > 2 * kRanked && k > size / 2) || (k > 256 && k > size / 16);
 }
 
