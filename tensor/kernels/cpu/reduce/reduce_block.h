@@ -102,8 +102,8 @@ inline typename BlockTypes<Op>::PreVec mapped_part(const T* p, typename BlockTyp
   return simd::first_lanes<Pre>(v, simd::splat<Pre>(Op::template identity<Pre>()), count);
 }
 
-/// Elements [i, length) of a row, which do not fill a register: the last lanes of one that ends with the row, if that is
-/// as long (AVX2 has no masked loads of 8 and 16 bits).
+/// Elements [i, length) of a row, which do not fill a register. If the row does, they are the last lanes of the one
+/// that ends with it (AVX2 has no masked loads of 8 and 16 bits).
 template <class Op, class T>
 inline typename BlockTypes<Op>::PreVec mapped_end(const T* row, int64_t i, int64_t length,
                                                   typename BlockTypes<Op>::PreVec parameter) {
