@@ -30,12 +30,12 @@ Tensor draw(Generator& generator, Distribution distribution, const Shape& shape,
   return dispatch::apply(op::RandomFill{distribution, shape, dtype, low, high, key.seed, key.offset, device});
 }
 
-/// Draws into the memory of `x` if that is a write that nothing records or observes, else into new memory; returns
-/// where the numbers are.
-Tensor drawn_into(Tensor& x, Generator& generator, Distribution distribution, int64_t low = 0, int64_t high = 0) {
+/// Draws into the memory of `x` if nothing records the write and no observer needs separate ops, else into new memory;
+/// returns where the numbers are.
+Tensor drawn_into(Tensor& x, Generator& generator, Distribution distribution) {
   const bool sample = x.device().kind == DeviceKind::vmap;
-  if (is_observed() || sample || dispatch::check_writable(x, "copy_", false))
-    return draw(generator, distribution, x.shape(), x.dtype(), x.device(), low, high);
+  if (internal::needs_separate_ops() || sample || dispatch::check_writable(x, "copy_", false))
+    return draw(generator, distribution, x.shape(), x.dtype(), x.device());
   const RandomKey key = generator.next_key(x.numel());
   const internal::ModeScope not_recording(&internal::Modes::recording, false);
   const op::RandomFill fill{distribution, x.shape(), x.dtype(), low, high, key.seed, key.offset, x.device()};
