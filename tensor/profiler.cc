@@ -152,9 +152,16 @@ struct ProfilerScope::Recorder final : Observer {
 
   void end(const ObserverEvent& event) override {
     const int64_t time = now();
-    if (open < 0) return;  // it began before the scope
+    int64_t ended = open;
+    while (ended >= 0 && !is_of(at(ended), event)) ended = at(ended).parent;
+    if (ended < 0) return;              // it began before the scope
+    while (open != ended) close(time);  // a section that ends after the one around it
     at(open).bytes += allocated(event);
     close(time);
+  }
+
+  bool is_of(const Recorded& recorded, const ObserverEvent& event) const {
+    return recorded.kind == event.kind && recording->names[recorded.name] == event.name;
   }
 
   void close(int64_t time) {
@@ -245,5 +252,15 @@ void Profiler::clear() {
   const std::lock_guard lock(state().mutex);
   std::erase_if(state().recordings, [](const Recording& recording) { return recording.ended; });
 }
+
+struct RecordFunction::Section {
+  explicit Section(std::string_view of) : name(of) {}
+  std::string name;
+  ObservedEvent event{{.kind = Kind::section, .name = name}};
+};
+
+RecordFunction::Section* RecordFunction::begin(std::string_view name) { return new Section(name); }
+
+void RecordFunction::end(Section* section) { delete section; }
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// Observer: is notified at the begin and the end of each op, layer, backward node and section (RecordFunction) that runs
-// on its thread. summary(), AnomalyMode and Profiler are observers.
+// Observer: is notified at the begin and the end of each op, layer, backward node and section (RecordFunction) that
+// runs on its thread. summary(), AnomalyMode and Profiler are observers.
 #pragma once
 
 #include <exception>
