@@ -25,6 +25,10 @@ void detail::check_place(size_t index, size_t size, const char* what) {
     throw IndexError(text("index ", static_cast<int64_t>(index), " is no place to insert at in ", size, " ", what));
 }
 
+void detail::check_other(const Module& container, const Module& other) {
+  if (&container == &other) throw Error(text("a ", container.type_name(), " cannot take its own modules"));
+}
+
 std::vector<detail::Renamed> detail::with_last_at(size_t index, size_t size) {
   std::vector<Renamed> out = {{std::to_string(size), std::to_string(index)}};
   for (size_t i = index; i < size; ++i) out.push_back({std::to_string(i), std::to_string(i + 1)});

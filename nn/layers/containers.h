@@ -17,6 +17,8 @@ namespace weft::nn {
 namespace detail {
 /// IndexError unless `index` is a place to insert an item at, among `size` that are called `what`.
 void check_place(size_t index, size_t size, const char* what);
+/// Error if a container is to take the modules of itself, which would lose them.
+void check_other(const Module& container, const Module& other);
 /// The names of `size` items that are numbered, and their new names: after the last, number `size`, moved to `index`;
 /// without the one at `index`; and without all.
 std::vector<Renamed> with_last_at(size_t index, size_t size);
@@ -71,8 +73,9 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
     rearrange_modules(names, names.front().from);
     items_.insert(items_.begin() + static_cast<std::ptrdiff_t>(index), std::move(item));
   }
-  /// Appends the modules of another list: `layers.extend(std::move(more));`.
+  /// Appends the modules of another list: `layers.extend(std::move(more));`. Error if it is this one.
   void extend(ModuleList&& other) {
+    detail::check_other(*this, other);
     ModuleList given = std::move(other);
     given.rearrange_modules(detail::without_all(given.size()));
     for (Item& item : given.items_) {
@@ -168,8 +171,9 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
     release();
     items_ = {};
   }
-  /// Inserts the modules of another dict; they take the places of those that have their names.
+  /// Inserts the modules of another dict; they take the places of those that have their names. Error if it is this one.
   void update(ModuleDict&& other) {
+    detail::check_other(*this, other);
     ModuleDict given = std::move(other);
     given.release();
     for (auto& [name, module] : given.items_) {

@@ -1,6 +1,7 @@
 #include "nn/layers/sequential.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "autograd/checkpoint.h"
 #include "nn/layers/activation.h"
@@ -106,10 +107,12 @@ Owned<Sequential::Step> Sequential::take(size_t index) {
 }
 
 void Sequential::extend(Sequential&& other) {
+  detail::check_other(*this, other);
   std::vector<detail::Renamed> names = other.renumbered(0, other.size(), static_cast<int>(size()));
+  std::unordered_set<std::string> taken;
+  for (const Owned<Step>& step : steps_) taken.insert(step->name);
   for (const auto& [from, to] : names)
-    for (const Owned<Step>& step : steps_)
-      if (step->name == to) throw Error(text("extend: the name `", to, "` is taken in this Sequential"));
+    if (!taken.insert(to).second) throw Error(text("extend: the name `", to, "` is taken in this Sequential"));
   Sequential given = std::move(other);
   std::vector<detail::Renamed> released = names;
   for (detail::Renamed& each : released) each.to.clear();

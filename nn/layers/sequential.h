@@ -61,7 +61,8 @@ class Sequential : public Layer<Sequential> {
     push_back(name, std::move(module));
     move_last(index, std::move(names));
   }
-  /// Removes a step; names of the later ones that are numbers follow. IndexError if `index` is out of range.
+  /// Removes a step; names of the later ones that are numbers follow. IndexError if `index` is out of range,
+  /// Error if a step before them has such a name.
   void erase(size_t index) { (void)take(index); }
   /// The same, and returns the module, which must have type M and belongs to no module then:
   /// `nn::Linear head = net.pop<nn::Linear>(2);`
@@ -71,7 +72,7 @@ class Sequential : public Layer<Sequential> {
     return M(std::move(found));
   }
   /// Appends the steps of another one, as in `net.extend(std::move(tail))`. Names that are numbers become those of the
-  /// new places. Error if another name is taken; then nothing has changed.
+  /// new places. Error if one of the names is taken, or for this Sequential itself; then nothing has changed.
   void extend(Sequential&& other);
 
   Tensor forward(const Tensor& x) const;

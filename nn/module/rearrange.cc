@@ -1,4 +1,6 @@
 // Renaming and reordering what a container holds.
+#include <unordered_set>
+
 #include "nn/module/module_state.h"
 
 namespace weft::nn {
@@ -23,19 +25,46 @@ class Renaming {
   }
   /// A parameter that another module has too keeps the name that it has from there.
   void add(const Tensor& parameter, const std::string& from, const std::string& to) {
-    if (parameter.is_leaf() && parameter.name() == from) names_.emplace_back(parameter, to);
+    if (!parameter.is_leaf() || parameter.name() != from) return;
+    names_.emplace_back(parameter, to);
+    if (detail::may_be_registered_more_than(1, parameter)) shared_.insert(&internal::body(parameter));
   }
-  void rename_parameters() {
-    for (auto& [parameter, name] : names_) parameter.set_name(name);
-  }
-  void set_paths() noexcept {
+  void swap_paths() noexcept {
     for (auto& [state, path] : paths_) state->path.swap(path);
+  }
+  /// Names the parameters as `holder` and all that holds it do after the change: by the first of their names.
+  void rename_parameters(State& holder) {
+    State* root = &holder;
+    while (root->parent != nullptr) root = root->parent;
+    if (!shared_.empty())
+      root->each([&](const State& below) {
+        for (const NamedTensor& parameter : below.parameters)
+          if (shared_.erase(&internal::body(parameter.tensor)) != 0)
+            names_.emplace_back(parameter.tensor, below.path + parameter.name);
+      });
+    for (auto& [parameter, name] : names_) parameter.set_name(name);
   }
 
  private:
   std::vector<std::pair<State*, std::string>> paths_;
-  std::vector<std::pair<Tensor, std::string>> names_;
+  std::vector<std::pair<Tensor, std::string>> names_;  // of two names of one, the later is right
+  std::unordered_set<const internal::TensorBody*> shared_;
 };
+
+/// Puts `items`, which `holder` owns, and the paths of `renaming` in place; takes both back if naming parameters fails.
+template <class Item> void commit(State& holder, NamedList<Item>& items, NamedList<Item>& changed, Renaming& renaming) {
+  const auto exchange = [&]() noexcept {
+    std::swap(items, changed);
+    renaming.swap_paths();
+  };
+  exchange();
+  try {
+    renaming.rename_parameters(holder);
+  } catch (...) {
+    exchange();
+    throw;
+  }
+}
 
 /// `items` without those that `list` names.
 template <class Item> NamedList<Item> others(const NamedList<Item>& items, const std::vector<Renamed>& list) {
@@ -76,11 +105,8 @@ void Module::rearrange_modules(const std::vector<Renamed>& list, const std::stri
       throw_taken(to, type_name());
     children.push_back({to, child});
   }
-  renaming.rename_parameters();
-  // Nothing below can fail.
-  renaming.set_paths();
+  commit(self, self.children, children, renaming);
   for (const IntrusivePtr<State>& child : released) release(*child);
-  self.children = std::move(children);
 } catch (...) {
   if (added.empty()) throw;
   const size_t at = state().children.find(added);
@@ -103,8 +129,7 @@ void Module::rearrange_parameters(const std::vector<Renamed>& list, const std::s
       throw_taken(to, type_name());
     parameters.push_back({to, parameter});
   }
-  renaming.rename_parameters();
-  self.parameters = std::move(parameters);
+  commit(self, self.parameters, parameters, renaming);
 } catch (...) {
   const size_t at = state().parameters.find(added);
   if (at != state().parameters.size()) state().parameters.erase(at);  // an undefined one is not there

@@ -144,6 +144,33 @@ TEST(ModuleList, KeepsTheFirstNameOfWhatIsTied) {
   EXPECT_EQ(names_in(net), Names{"first.weight"});
 }
 
+TEST(ModuleList, NamesWhatIsTiedByItsFirstPlace) {  // optimizers save their state under these names
+  Tied net;
+  net.layers.insert(0, Tied::Holder(net.layers[0].get_parameter("weight")));
+  EXPECT_EQ(names_in(net), (Names{"first.weight", "layers.0.weight"}));
+  net.layers.erase(0);
+  EXPECT_EQ(names_in(net), (Names{"first.weight", "layers.0.weight"}));
+  ParameterList list;
+  list.extend({ones({1}), ones({2})});
+  list.extend({list[0]});
+  list.erase(0);
+  EXPECT_EQ(names_in(list), (Names{"0", "1"}));
+}
+
+TEST(Containers, CannotTakeTheirOwnModules) {
+  Net net;
+  EXPECT_EQ(error_of([&] { net.layers.extend(std::move(net.layers)); }),
+            "a ModuleList<Linear> cannot take its own modules");
+  EXPECT_EQ(net.layers.size(), 3u);
+  Sequential steps(numbered(1));
+  EXPECT_EQ(error_of([&] { steps.extend(std::move(steps)); }), "a Sequential cannot take its own modules");
+  EXPECT_EQ(names_in(steps), Names{"0.weight"});
+  ModuleDict<Linear> dict;
+  dict.insert("a", numbered(1));
+  EXPECT_EQ(error_of([&] { dict.update(std::move(dict)); }), "a ModuleDict<Linear> cannot take its own modules");
+  EXPECT_EQ(names_in(dict), Names{"a.weight"});
+}
+
 TEST(Sequential, InsertsErasesAndPops) {
   Sequential net(numbered(1), numbered(2));
   net.push_back("head", numbered(3));
@@ -184,6 +211,11 @@ TEST(Sequential, ExtendsByAnother) {
   more.push_back("head", numbered(5));
   EXPECT_EQ(error_of([&] { net.extend(std::move(more)); }), "extend: the name `head` is taken in this Sequential");
   EXPECT_EQ(more.size(), 1u);
+  Sequential twice(numbered(6));  // "0", which would become "4", as the other is called
+  twice.push_back("4", numbered(7));
+  EXPECT_EQ(error_of([&] { net.extend(std::move(twice)); }), "extend: the name `4` is taken in this Sequential");
+  EXPECT_EQ(net.size(), 4u);
+  EXPECT_EQ(names_in(twice), (Names{"0.weight", "4.weight"}));
 }
 
 TEST(Sequential, InsertsAmongNamesThatAreNumbersOfOtherPlaces) {
@@ -196,6 +228,10 @@ TEST(Sequential, InsertsAmongNamesThatAreNumbersOfOtherPlaces) {
   EXPECT_EQ(error_of([&] { named.insert(0, ReLU()); }), "register_module(): the name `3` is taken in this Sequential");
   EXPECT_EQ(named.size(), 3u);
   EXPECT_EQ(error_of([&] { named.insert(1, "x", ReLU()); }), "");
+  Sequential mixed;
+  for (const char* name : {"1", "x", "2"}) mixed.push_back(name, ReLU());
+  EXPECT_EQ(error_of([&] { mixed.erase(1); }), "the name `1` is taken in this Sequential");
+  EXPECT_EQ(mixed.size(), 3u);
 }
 
 TEST(ModuleDict, ErasesPopsAndUpdates) {
