@@ -12,18 +12,17 @@ detail::FoldedNorm detail::fold_norm(const Tensor& weight, const Tensor& bias, c
   NoGrad guard;
   if (norm.of_batch())
     throw Error("the batch norm uses the statistics of its batches; call eval() first, and track running statistics");
-  const auto [scale, shift] = norm.scale_and_shift();
+  const auto [scale, shift] = norm.scale_and_shift(f64);
   const int64_t channels = axis == 0 ? weight.size(0) : weight.size(axis) * groups;
   if (scale.numel() != channels)
     throw ShapeError(text("the batch norm has ", scale.numel(), " channels, the layer ", channels));
   // (groups, in, out, rest), where `groups` and `in` are 1 if the outputs come first.
   const Shape parts =
       axis == 0 ? Shape{1, 1, channels, -1} : Shape{groups, weight.size(0) / groups, weight.size(1), -1};
-  const Tensor factors = scale.to(f64), split = reshape(weight.to(f64), parts);
-  const Tensor folded = split * reshape(factors, {split.size(0), 1, split.size(2), 1});
-  const Tensor offset = shift.to(f64);
+  const Tensor split = reshape(weight.to(f64), parts);
+  const Tensor folded = split * reshape(scale, {split.size(0), 1, split.size(2), 1});
   return {reshape(folded, weight.shape()).to(weight.dtype()),
-          (bias.defined() ? bias.to(f64) * factors + offset : offset).to(weight.dtype())};
+          (bias.defined() ? bias.to(f64) * scale + shift : shift).to(weight.dtype())};
 }
 
 void detail::take_folded(const Module& from, const FoldedNorm& folded, Module& layer) {

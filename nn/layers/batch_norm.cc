@@ -63,11 +63,11 @@ Tensor BatchNorm::normalize(const Tensor& x, bool then_relu) const {
                  x);
 }
 
-std::pair<Tensor, Tensor> BatchNorm::scale_and_shift() const {
-  Tensor scale = rsqrt(running_var_ + options_.eps);
-  if (weight_.defined()) scale = std::move(scale) * weight_;
-  Tensor shift = -(running_mean_ * scale);
-  if (bias_.defined()) shift = std::move(shift) + bias_;
+std::pair<Tensor, Tensor> BatchNorm::scale_and_shift(DType dtype) const {
+  Tensor scale = rsqrt(running_var_.to(dtype) + options_.eps);
+  if (weight_.defined()) scale = std::move(scale) * weight_.to(dtype);
+  Tensor shift = -(running_mean_.to(dtype) * scale);
+  if (bias_.defined()) shift = std::move(shift) + bias_.to(dtype);
   return {std::move(scale), std::move(shift)};
 }
 

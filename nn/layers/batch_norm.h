@@ -46,8 +46,8 @@ class BatchNorm : public ChannelNorm {
   Tensor running_var() const { return running_var_; }
   /// Whether forward() normalizes with the batch's statistics instead of the running ones.
   bool of_batch() const { return is_training() || !options_.track_running_stats; }
-  /// {scale, shift} such that forward(x) with the running statistics is x * scale + shift, per channel.
-  std::pair<Tensor, Tensor> scale_and_shift() const;
+  /// {scale, shift} such that forward(x) with the running statistics is x * scale + shift, per channel, in `dtype`.
+  std::pair<Tensor, Tensor> scale_and_shift(DType dtype) const;
   /// relu(forward(x)) in one pass over memory. With hooks registered it takes two, and the hooks of this layer receive
   /// forward(x). Sequential calls it for a batch norm followed by a ReLU.
   virtual Tensor forward_relu(const Tensor& x) const = 0;

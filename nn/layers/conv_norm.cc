@@ -14,7 +14,7 @@ Tensor one_conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& 
   return in_layer(
       conv,
       [&](const Tensor& given) {
-        auto [scale, shift] = norm.scale_and_shift();
+        auto [scale, shift] = norm.scale_and_shift(f32);
         return conv.forward_scaled(given, {std::move(scale), std::move(shift), residual, then_relu});
       },
       x);

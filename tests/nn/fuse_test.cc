@@ -74,6 +74,21 @@ TEST(Fuse, KeepsDtypeModeAndWhatIsFrozen) {
   EXPECT_FALSE(fused.weight().requires_grad() || fused.bias().requires_grad() || fused.is_training());
 }
 
+TEST(Fuse, RoundsHalfPrecisionOnce) {
+  manual_seed(2);
+  Conv2d conv(3, 4, 3);
+  auto norm = some_norm<BatchNorm2d>(4);
+  norm.running_var().mul_(1e-3);
+  conv.to(bf16);
+  norm.to(bf16);
+  const Conv2d fused = fuse_conv_bn(conv, norm);
+  conv.to(f64);
+  norm.to(f64);
+  const Conv2d exact = fuse_conv_bn(conv, norm);
+  EXPECT_TRUE(equal(fused.weight(), exact.weight().to(bf16)));
+  EXPECT_TRUE(equal(fused.bias(), exact.bias().to(bf16)));
+}
+
 TEST(Fuse, Errors) {
   const Conv2d conv(3, 4, 3);
   EXPECT_SAYS(error_of([&] { (void)fuse_conv_bn(conv, BatchNorm2d(4)); }),
