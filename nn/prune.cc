@@ -25,17 +25,22 @@ int64_t count_of(const Scalar& amount, int64_t size) {
   return static_cast<int64_t>(std::nearbyint(fraction * static_cast<double>(size)));
 }
 
-/// 0 for the smallest of `scores` (n), else 1.
-Tensor without_smallest(const Tensor& scores, const Scalar& amount, DType dtype) {
+/// 0 for the smallest of `scores` (n), else 1, in f32.
+Tensor without_smallest(const Tensor& scores, const Scalar& amount) {
   const Tensor order = argsort(scores, 0);  // stable
-  return index_fill(ones({scores.numel()}, dtype), 0, narrow(order, 0, 0, count_of(amount, scores.numel())), 0);
+  return index_fill(ones({scores.numel()}), 0, narrow(order, 0, 0, count_of(amount, scores.numel())), 0);
+}
+
+/// The mask in the shape and dtype of the weight, on its device.
+Tensor made_like(const Tensor& mask, const Tensor& weight) {
+  return reshape(mask, weight.shape()).to(weight.dtype()).to(weight.device());
 }
 
 /// A mask of slices along `axis`, in the weight's shape.
 Tensor of_slices(const Tensor& mask, const Tensor& weight, int64_t axis) {
   IntList shape;
   for (int64_t i = 0; i < weight.rank(); ++i) shape.push_back(i == axis ? mask.numel() : 1);
-  return mask.view(Shape(shape)).expand(weight.shape()).contiguous();
+  return made_like(mask.view(Shape(shape)).expand(weight.shape()).contiguous(), weight);
 }
 
 int64_t checked_axis(const Tensor& weight, int64_t axis) {
@@ -50,25 +55,26 @@ Tensor flat(const Tensor& x) { return reshape(x.detach().cpu(), {x.numel()}); }
 
 Tensor l1_mask(const Tensor& weight, const Scalar& amount) {
   ErrorFrame frame("l1_mask", weight);
-  return reshape(without_smallest(abs(flat(weight)), amount, weight.dtype()), weight.shape());
+  return made_like(without_smallest(abs(flat(weight)), amount), weight);
 }
 
 Tensor random_mask(const Tensor& weight, const Scalar& amount) {
   ErrorFrame frame("random_mask", weight);
-  return reshape(without_smallest(rand({weight.numel()}), amount, weight.dtype()), weight.shape());
+  return made_like(without_smallest(rand({weight.numel()}), amount), weight);
 }
 
 Tensor ln_structured_mask(const Tensor& weight, const Scalar& amount, double n, int64_t axis) {
   ErrorFrame frame("ln_structured_mask", weight);
   const int64_t at = checked_axis(weight, axis);
-  const Tensor slices = reshape(movedim(weight.detach().cpu(), at, 0), {weight.size(at), -1});
-  return of_slices(without_smallest(norm(slices, n, 1), amount, weight.dtype()), weight, at);
+  const int64_t count = weight.size(at), length = count == 0 ? 0 : weight.numel() / count;
+  const Tensor slices = reshape(movedim(weight.detach().cpu(), at, 0), {count, length});
+  return of_slices(without_smallest(norm(slices, n, 1), amount), weight, at);
 }
 
 Tensor random_structured_mask(const Tensor& weight, const Scalar& amount, int64_t axis) {
   ErrorFrame frame("random_structured_mask", weight);
   const int64_t at = checked_axis(weight, axis);
-  return of_slices(without_smallest(rand({weight.size(at)}), amount, weight.dtype()), weight, at);
+  return of_slices(without_smallest(rand({weight.size(at)}), amount), weight, at);
 }
 
 std::vector<Tensor> global_l1_masks(const std::vector<Tensor>& weights, const Scalar& amount) {
@@ -76,11 +82,11 @@ std::vector<Tensor> global_l1_masks(const std::vector<Tensor>& weights, const Sc
   if (weights.empty()) return {};
   std::vector<Tensor> sizes;
   for (const Tensor& weight : weights) sizes.push_back(abs(flat(weight)));
-  const Tensor mask = without_smallest(cat(sizes, 0), amount, f32);
+  const Tensor mask = without_smallest(cat(sizes, 0), amount);
   std::vector<Tensor> out;
   int64_t begin = 0;
   for (const Tensor& weight : weights) {
-    out.push_back(reshape(narrow(mask, 0, begin, weight.numel()).to(weight.dtype()), weight.shape()));
+    out.push_back(made_like(narrow(mask, 0, begin, weight.numel()), weight));
     begin += weight.numel();
   }
   return out;

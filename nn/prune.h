@@ -9,8 +9,9 @@
 
 namespace weft::nn {
 
-/// Removes the elements with the smallest absolute values (l1_unstructured). The mask has the weight's shape and dtype,
-/// here and below. Error for an amount that is negative or more than there is. Of equal values, the first are removed.
+/// Removes the elements with the smallest absolute values (l1_unstructured). The mask has the weight's shape and dtype
+/// and is on its device, here and below. Error for an amount that is negative or more than there is. Of equal values,
+/// the first are removed.
 Tensor l1_mask(const Tensor& weight, const Scalar& amount);
 /// Removes elements at random (random_unstructured), drawn from the default generator.
 Tensor random_mask(const Tensor& weight, const Scalar& amount);

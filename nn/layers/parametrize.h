@@ -243,8 +243,9 @@ template <Parametrizable M> class Reparametrized : public Parametrized<Reparamet
     weft::detail::check_not_empty("parametrize", options.function);
     ErrorFrame frame("parametrize");
     detail::Parametrization made(*this, options.name, "Function");
+    // A copy: the function may give memory of its own, or a view that overlaps itself.
     original_ = made.add_parameter(
-        "original", options.right_inverse ? options.right_inverse(made.initial()).detach() : made.initial());
+        "original", options.right_inverse ? options.right_inverse(made.initial()).detach().clone() : made.initial());
     detail::check_computed(computed(), made.initial());
   }
   const std::string& name() const { return options_.name; }
@@ -283,7 +284,7 @@ template <Parametrizable M> class Pruned : public Parametrized<Pruned<M>, M> {
     ErrorFrame frame("prune", options.mask);
     detail::Parametrization made(*this, options.name, "Mask");
     original_ = made.add_parameter("original", made.initial());
-    mask_ = detail::mask_of(options.mask, original_);
+    mask_ = options_.mask = detail::mask_of(options.mask, original_);
     made.add_buffers({{"mask", mask_}});
   }
   const std::string& name() const { return options_.name; }

@@ -245,6 +245,22 @@ TEST_F(OnDevice, ACnnTrainsSavesAndResumesWithTheSameBits) {
             (train_and_resume<Cnn, optim::SGD>(Device::cpu(), options)));
 }
 
+TEST_F(OnDevice, MasksAndComputedWeightsAreThere) {
+  nn::Linear fc(3, 4);
+  fc.to(device);
+  const Tensor x = ones({2, 3}).to(device), weight = fc.weight();
+  for (const Tensor& mask :
+       {nn::l1_mask(weight, 0.5), nn::random_mask(weight, 3), nn::ln_structured_mask(weight, 1, 2, 0),
+        nn::random_structured_mask(weight, 1, 1), nn::global_l1_masks({weight}, 2)[0]})
+    EXPECT_EQ(mask.device(), device);
+  const auto pruned = nn::prune(std::move(fc), nn::l1_mask(weight, 0.5));
+  EXPECT_EQ(pruned.plain()(x).to_vector<float>(), pruned(x).to_vector<float>());
+  const auto orthogonal = nn::orthogonal(pruned.plain());
+  orthogonal(x).sum().backward();
+  EXPECT_EQ(orthogonal.get_parameter("parametrizations.weight.original").grad().device(), device);
+  EXPECT_EQ(nn::clone(orthogonal)(x).to_vector<float>(), orthogonal(x).to_vector<float>());
+}
+
 TEST_F(OnDevice, AModuleThatMovesKeepsItsOptimizer) {
   manual_seed(5);
   Mlp model;

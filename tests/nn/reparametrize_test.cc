@@ -65,6 +65,17 @@ TEST(Reparametrize, StartsWhereTheRightInverseSays) {
   EXPECT_TRUE(equal(layer.weight(), before));
 }
 
+TEST(Reparametrize, KeepsNoMemoryOfTheRightInverse) {
+  const Tensor start = ones({2, 2});
+  for (const Tensor& given : {start, zeros({1, 2}).expand({2, 2})}) {
+    const auto layer = parametrize(Linear(2, 2), [](const Tensor& x) { return x * 2.0; },
+                                   {.right_inverse = [given](const Tensor&) { return given; }});
+    layer.get_parameter("parametrizations.weight.original").detach().add_(1.0);
+    EXPECT_TRUE(equal(layer.weight(), (given + 1.0) * 2.0));
+  }
+  EXPECT_TRUE(equal(start, ones({2, 2})));
+}
+
 TEST(Reparametrize, Errors) {
   EXPECT_EQ(error_of([] { (void)parametrize(Linear(2, 3), [](const Tensor& x) { return transpose(x, 0, 1); }); }),
             "parametrize(): the function gives [2, 3] for a parameter of shape [3, 2]");
@@ -192,6 +203,13 @@ TEST(Prune, RandomMasksHaveTheAmount) {
   EXPECT_EQ(l1_mask(kWeight, 1.0).sum().item(), 0);
 }
 
+TEST(Prune, MasksOfEmptyWeights) {
+  for (const Shape& shape : {Shape{0, 3}, Shape{3, 0}}) {
+    EXPECT_EQ(l1_mask(zeros(shape), 0.5).shape(), shape);
+    for (const int64_t axis : {0, 1}) EXPECT_EQ(ln_structured_mask(zeros(shape), 0, 2, axis).shape(), shape);
+  }
+}
+
 TEST(Prune, KeepsZerosInTraining) {
   Linear fc(4, 3);
   fc.load_state_dict({{"weight", kWeight}}, {.strict = false});
@@ -212,6 +230,7 @@ TEST(Prune, KeepsZerosInTraining) {
   auto other = prune(Linear(4, 3), ones({3, 4}));
   other.load_state_dict(layer.state_dict());
   EXPECT_TRUE(equal(other(x), layer(x)));
+  EXPECT_TRUE(equal(layer.options().mask, layer.mask()));
   layer.to(f64);
   EXPECT_EQ(layer.weight().dtype(), f64);
 }
