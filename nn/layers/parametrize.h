@@ -11,6 +11,7 @@
 #include "nn/layers/conv.h"
 #include "nn/module/functional.h"
 #include "nn/module/layer.h"
+#include "tensor/autocast.h"
 
 namespace weft::nn {
 
@@ -124,6 +125,7 @@ template <class Self, Parametrizable M> class Parametrized : public M {
   /// remove_parametrizations() leaves it. It has memory of its own; hooks are left out.
   M plain() const requires Clonable<M> {
     const detail::OverwrittenScope scope;
+    const Autocast exact = Autocast::off();  // the weight has the parameters' dtype
     M out = detail::remade(static_cast<const M&>(*this));
     detail::take_computed(*this, self().name(), self().current(), out);
     return out;
@@ -242,6 +244,7 @@ template <Parametrizable M> class Reparametrized : public Parametrized<Reparamet
       : Parametrized<Reparametrized, M>(std::move(module)), options_(options) {
     weft::detail::check_not_empty("parametrize", options.function);
     ErrorFrame frame("parametrize");
+    const Autocast exact = Autocast::off();  // clone() may be called in a scope
     detail::Parametrization made(*this, options.name, "Function");
     // A copy: the function may give memory of its own, or a view that overlaps itself.
     original_ = made.add_parameter(

@@ -76,6 +76,16 @@ TEST(Reparametrize, KeepsNoMemoryOfTheRightInverse) {
   EXPECT_TRUE(equal(start, ones({2, 2})));
 }
 
+TEST(Reparametrize, IsMadeClonedAndUndoneInAutocast) {
+  const Autocast half(f16);
+  const auto layer = parametrize(Linear(2, 2), [](const Tensor& x) { return matmul(x, x); });
+  const auto copy = clone(layer);
+  const Linear plain = layer.plain();
+  const Autocast exact = Autocast::off();
+  EXPECT_TRUE(equal(plain.weight(), layer.weight()));
+  EXPECT_TRUE(equal(copy.weight(), layer.weight()));
+}
+
 TEST(Reparametrize, Errors) {
   EXPECT_EQ(error_of([] { (void)parametrize(Linear(2, 3), [](const Tensor& x) { return transpose(x, 0, 1); }); }),
             "parametrize(): the function gives [2, 3] for a parameter of shape [3, 2]");
