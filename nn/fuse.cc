@@ -26,6 +26,8 @@ detail::FoldedNorm detail::fold_norm(const Tensor& weight, const Tensor& bias, c
 }
 
 void detail::take_folded(const Module& from, const FoldedNorm& folded, Module& layer) {
+  if (!from.parameter_dict().contains("weight"))
+    throw Error(text("the weight of ", from.type_name(), " is computed in each call; give what its plain() returns"));
   layer.load_state_dict({{"weight", folded.weight}, {"bias", folded.bias}}, {.assign = true});
   layer.train(from.is_training());
   layer.requires_grad_(from.get_parameter("weight").requires_grad());

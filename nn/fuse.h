@@ -20,7 +20,8 @@ struct FoldedNorm {
 FoldedNorm fold_norm(const Tensor& weight, const Tensor& bias, const BatchNorm& norm, int64_t axis = 0,
                      int64_t groups = 1);
 
-/// Sets the values of `layer` and what its parameters and mode have from `from`.
+/// Sets the values of `layer` and what its parameters and mode have from `from`. Error if the weight of `from` is
+/// computed.
 void take_folded(const Module& from, const FoldedNorm& folded, Module& layer);
 }  // namespace detail
 
@@ -28,8 +29,8 @@ void take_folded(const Module& from, const FoldedNorm& folded, Module& layer);
 /// does (its results differ by rounding):
 ///   nn::Conv2d fused = nn::fuse_conv_bn(net.conv, net.norm);
 /// It has a bias, and parameters of its own. Error if the norm uses the statistics of its batches, ShapeError if it is
-/// of another number of channels. (A Sequential in evaluation without history fuses a Conv2d and its BatchNorm2d by
-/// itself.)
+/// of another number of channels. Of a layer with a computed weight, such as a weight_norm(), give plain(). (A
+/// Sequential in evaluation without history fuses a Conv2d and its BatchNorm2d by itself.)
 template <class Conv>
   requires std::derived_from<Conv, ConvLayer<Conv>> Conv fuse_conv_bn(const Conv& conv, const BatchNorm& norm) {
     const ErrorFrame frame("fuse_conv_bn");

@@ -95,6 +95,9 @@ TEST(Fuse, Errors) {
               "fuse_conv_bn(): the batch norm uses the statistics of its batches; call eval() first");
   EXPECT_SAYS(error_of<ShapeError>([&] { (void)fuse_conv_bn(conv, some_norm<BatchNorm2d>(3)); }),
               "the batch norm has 3 channels, the layer 4");
+  EXPECT_EQ(
+      error_of([&] { (void)fuse_linear_bn(weight_norm(Linear(3, 4)), some_norm<BatchNorm1d>(4)); }),
+      "fuse_linear_bn(): the weight of WeightNorm<Linear> is computed in each call; give what its plain() returns");
 }
 
 }  // namespace
