@@ -51,7 +51,8 @@ struct LuFactorExResult {
 /// lu_factor() that factors singular matrices too. `info` is as in solve_ex(). With `check_errors`, they are an error.
 LuFactorExResult lu_factor_ex(const Tensor& a, bool check_errors = false);
 /// p, l and u from lu_factor()'s results. Without `unpack_data`, l and u are undefined; without `unpack_pivots`, p is.
-/// IndexError unless pivot i (counted from 0) is a number from i + 1 to m.
+/// IndexError unless pivot i (counted from 0) is a number from i + 1 to m; without `unpack_pivots` only their shape and
+/// dtype are checked.
 LuResult lu_unpack(const Tensor& lu, const Tensor& pivots, bool unpack_data = true, bool unpack_pivots = true);
 /// Solves a x = b for the a whose factors lu_factor() gave, b (..., n, k), as torch.linalg.lu_solve; batch axes
 /// broadcast. With `transposed` (PyTorch's `adjoint`), solves a^T x = b; with left = false, x a = b or x a^T = b for

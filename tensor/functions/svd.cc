@@ -78,9 +78,9 @@ Solved solve_by_triangle(const Tensor& a, const Triangles& triangles) {
   return {solve_triangular(r, qb, {.upper = true}), sum(square(rest), -2)};
 }
 
-/// The solution of least norm, and the rank, for f32 or f64 matrices (m >= n) without full rank; computed in f64,
-/// without gradients, from the triangular factor, which has the singular values of a and fewer rows. `triangles` are
-/// those of (a b) as it is.
+/// The solution of least norm, and the rank, for f32 or f64 matrices (m >= n) without full rank; computed without
+/// gradients, in f64, from the triangular factor, which has the singular values of a and fewer rows. `triangles` are
+/// those of (a b) in its own dtype; of few f32 rows they are computed once more, in f64.
 LstsqResult solve_deficient(const Tensor& a, const Tensor& b, const Triangles& triangles) {
   // Of few rows, the limit below which values count as zero is hardly larger than the rounding errors of f32 factors.
   constexpr int64_t kManyRows = 128;

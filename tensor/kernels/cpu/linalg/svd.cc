@@ -115,8 +115,8 @@ bool invert(const Matrix<const double>& a, double rtol, double atol, const Matri
   return has_certain_rank(sum_of_squares(a.data, n * n), sum_of_squares(x.data, n * n), rtol, atol, 1);
 }
 
-/// x = (a^T a)^-1 for more rows than columns; false, and x undefined, where singular values are so far apart that the
-/// square of what they are apart costs more digits than f64 has beyond f32. The squares of f32 numbers fit f64.
+/// x = (a^T a)^-1 for more rows than columns; false, and x undefined, where the condition number is so large that its
+/// square, the one of a^T a, costs more digits than f64 has beyond f32. The squares of f32 numbers fit f64.
 bool invert_gram(const Matrix<const double>& a, double rtol, double atol, const Matrix<double>& x) {
   constexpr double kClose = 1e-3;
   const int64_t n = a.columns;
