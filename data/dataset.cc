@@ -22,8 +22,8 @@ IntrusivePtr<Lifetime::Token> Lifetime::watch() const {
 
 void throw_ended() {
   throw Error(
-      "the dataset has ended, and is held by reference: let it live longer than its loader, or give it away by "
-      "std::move()");
+      "the dataset or stream has ended, and is held by reference: let it live longer than its loader, or give it "
+      "away by std::move()");
 }
 
 }  // namespace weft::data::detail

@@ -112,7 +112,7 @@ IntrusivePtr<const Epoch> LoaderCore::start_epoch(int64_t dataset_size, bool ran
   return owner;
 }
 
-void throw_epoch_ended() { throw Error("DataLoader: the epoch has ended; its iterator has no further batch"); }
+void throw_epoch_ended() { throw Error("data loader: the epoch has ended; its iterator has no further batch"); }
 
 void Epoch::take(const BatchSampler::Batches& batches) {
   begins.push_back(0);

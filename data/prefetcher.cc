@@ -20,6 +20,7 @@
 namespace weft::data::detail {
 
 struct Prefetcher::Team {
+  const std::function<Batch(int64_t)> fetch;
   std::mutex mutex;
   std::condition_variable changed;
   std::map<int64_t, Batch> made;
@@ -32,10 +33,11 @@ struct Prefetcher::Team {
   std::vector<std::thread> threads;
   const pid_t process = getpid();  // a child of fork() does not have the threads
 
-  Team(int64_t first, int64_t given_end) : taken(first), wanted(first), end(given_end) {}
+  Team(std::function<Batch(int64_t)> given_fetch, int64_t first, int64_t given_end)
+      : fetch(std::move(given_fetch)), taken(first), wanted(first), end(given_end) {}
 
   /// All that a thread does. What it throws is the failure of the batch it makes, or would have made next.
-  void run(const std::function<Batch(int64_t)>& fetch, int64_t ahead, const internal::Modes& modes) {
+  void run(int64_t ahead, const internal::Modes& modes) {
     std::optional<int64_t> number;
     try {
       internal::modes() = modes;
@@ -82,19 +84,22 @@ struct Prefetcher::Team {
 };
 
 Prefetcher::Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t workers, int64_t ahead)
-    : fetch_(std::move(fetch)), next_(first), end_(end) {
-  if (workers == 0 || first >= end) return;
-  team_ = Owned<Team>(new Team(first, end));
+    : next_(first), end_(end) {
+  if (workers == 0 || first >= end) {
+    fetch_ = std::move(fetch);
+    return;
+  }
+  team_ = Owned<Team>(new Team(std::move(fetch), first, end));
   // The scopes around the loop hold for every batch. Observers stay with the thread that registered them.
   internal::Modes modes = internal::modes();
   modes.observer = nullptr;
   try {
     for (int64_t i = 0; i < std::min(workers, end - first); ++i)  // no more than there are batches
-      team_->threads.emplace_back([this, ahead, modes] { team_->run(fetch_, ahead, modes); });
+      team_->threads.emplace_back([this, ahead, modes] { team_->run(ahead, modes); });
   } catch (...) {  // no more threads: those there are must be joined
     const size_t started = team_->threads.size();
     team_->finish();
-    throw Error(text("DataLoader: of ", workers, " workers the system starts ", started, " threads"));
+    throw Error(text("data loader: of ", workers, " workers the system starts ", started, " threads"));
   }
 }
 
@@ -103,7 +108,7 @@ Prefetcher::~Prefetcher() {
   if (team_->process == getpid())
     team_->finish();
   else
-    (void)team_.release();  // its threads cannot be joined
+    (void)team_.release();  // its threads cannot be joined, and fetch() may hold what they wait for
 }
 
 bool Prefetcher::next(Batch& out) {
@@ -115,7 +120,7 @@ bool Prefetcher::next(Batch& out) {
     return next_++ < end_;
   }
   if (team_->process != getpid())
-    throw Error("DataLoader: its workers are threads of the process that forked this one; iterate anew in the child");
+    throw Error("data loader: its workers are threads of the process that forked this one; iterate anew in the child");
   std::unique_lock lock(team_->mutex);
   // Numbers are taken in order, so the batches before one that failed are all made or being made.
   team_->changed.wait(lock,

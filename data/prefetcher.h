@@ -26,7 +26,7 @@ class Prefetcher {
 
  private:
   struct Team;
-  std::function<Batch(int64_t)> fetch_;
+  std::function<Batch(int64_t)> fetch_;  // without workers
   int64_t next_;
   int64_t end_;
   Owned<Team> team_;

@@ -1,6 +1,7 @@
 #include "data/stream.h"
 
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 
 #include "tensor/core/error.h"
@@ -12,6 +13,7 @@ struct InOrder::State {
   std::condition_variable changed;
   int64_t next = 0;  // the batch whose turn it is
   bool is_over = false;
+  std::exception_ptr failure;
 };
 
 InOrder::InOrder(int64_t first) : state_(new State) { state_->next = first; }
@@ -19,16 +21,17 @@ InOrder::~InOrder() = default;
 
 void InOrder::run(int64_t number, const std::function<bool()>& read) {
   std::unique_lock lock(state_->mutex);
-  state_->changed.wait(lock, [&] { return state_->is_over || state_->next == number; });
+  state_->changed.wait(lock, [&] { return state_->failure || state_->is_over || state_->next == number; });
+  if (state_->failure) std::rethrow_exception(state_->failure);
   if (state_->is_over) return;
-  try {
-    state_->is_over = !read();
-  } catch (...) {
-    state_->is_over = true;
-    state_->changed.notify_all();
-    throw;
-  }
+  state_->is_over = !read();
   ++state_->next;
+  state_->changed.notify_all();
+}
+
+void InOrder::fail(std::exception_ptr reason) {
+  const std::lock_guard lock(state_->mutex);
+  state_->failure = std::move(reason);
   state_->changed.notify_all();
 }
 
@@ -50,7 +53,8 @@ std::string StreamCore::position() const {
 
 void StreamCore::set_position(const std::string& position) {
   const std::vector<uint64_t> numbers = numbers_of(position, "stream 1 ");
-  if (numbers.size() != 6) throw Error("set_position: not the position of a loader of a stream");
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+  if (numbers.size() != 6 || numbers[5] > kMost) throw Error("set_position: not the position of a loader of a stream");
   if (numbers[0] != static_cast<uint64_t>(options_.batch_size))
     throw Error(text("set_position: it is of batches of ", numbers[0], ", this loader's have ", options_.batch_size));
   if (numbers[1] != uint64_t{options_.drop_last}) throw Error("set_position: it is of a loader with another drop_last");

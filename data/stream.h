@@ -8,6 +8,7 @@
 // wants another order keeps a buffer of its own, and draws from the key that begin() gets.
 #pragma once
 
+#include <exception>
 #include <limits>
 #include <optional>
 
@@ -99,8 +100,10 @@ class InOrder {
   InOrder(const InOrder&) = delete;
   InOrder& operator=(const InOrder&) = delete;
   /// Calls read() as soon as the batches before `number` were read. It returns whether there may be more. Does nothing
-  /// if a call returned false, or threw.
+  /// if a call returned false; after fail(), throws the reason.
   void run(int64_t number, const std::function<bool()>& read);
+  /// A batch failed: its examples are lost, so that it and those behind it fail too.
+  void fail(std::exception_ptr reason);
 
  private:
   struct State;
@@ -135,8 +138,8 @@ template <size_t N> class StreamEpoch final : public SharedObject {
       is_over_ = !pass_->next();
   }
 
-  /// Batch `number`; an empty one behind the last.
-  Batch fetch(int64_t number) {
+  /// Batch `number`; an empty one behind the last. After an exception, the same one again.
+  Batch fetch(int64_t number) try {
     std::vector<Example> examples;
     order_.run(number, [&] { return read(examples); });
     const auto count = static_cast<int64_t>(examples.size());
@@ -148,6 +151,9 @@ template <size_t N> class StreamEpoch final : public SharedObject {
       example = stream_->prepare(std::move(example), split_key(keys, place));
     }
     return list_of(stream_->combine(std::move(examples)));
+  } catch (...) {
+    order_.fail(std::current_exception());
+    throw;
   }
 
  private:

@@ -326,7 +326,7 @@ TEST(DataLoader, AnIteratorWithoutABatchGivesNone) {
     auto at = loader.begin();
     EXPECT_EQ((*++at)[0].to_vector<int64_t>(), std::vector<int64_t>{2});
     EXPECT_EQ(++at, loader.end());
-    const std::string ended = "DataLoader: the epoch has ended; its iterator has no further batch";
+    const std::string ended = "data loader: the epoch has ended; its iterator has no further batch";
     EXPECT_EQ(error_of([&] { (void)*at; }), ended);
     EXPECT_EQ(error_of([&] { (void)at->size(); }), ended);
     EXPECT_EQ(error_of([&] { (void)*std::move(at); }), ended);

@@ -9,6 +9,7 @@
 
 #include "tensor/all.h"
 #include "tests/error_of.h"
+#include "tests/in_child.h"
 
 namespace weft {
 namespace {
@@ -168,6 +169,43 @@ TEST(StreamLoader, RethrowsInTurn) {
   }
 }
 
+TEST(StreamLoader, FailsAgainAfterAnExceptionThatWasCaught) {
+  for (const int64_t workers : {0, 3}) {
+    Counting read(8), prepared(8);
+    read.bad_read = 5;
+    prepared.bad_prepare = 7;
+    for (const Counting& stream : {std::cref(read), std::cref(prepared)}) {
+      data::StreamLoader loader(stream, {.batch_size = 4, .workers = workers});
+      auto batch = loader.begin();
+      const std::string position = loader.position();
+      EXPECT_THROW(++batch, IndexError);
+      EXPECT_THROW(++batch, IndexError) << "neither the end nor a wait for ever";
+      EXPECT_EQ(loader.position(), position);
+    }
+  }
+}
+
+// A child of fork() has a copy of the locks that the threads hold or wait for, and not the threads.
+TEST(StreamLoader, AForkedChildLeavesTheLoop) {
+  const auto slow = data::stream([] {
+    return [i = 0]() mutable -> std::optional<std::array<Tensor, 1>> {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return std::array{tensor({i++})};
+    };
+  });
+  for (int i = 0; i < 8; ++i) {
+    data::StreamLoader loader(slow, {.batch_size = 4, .workers = 8});
+    std::optional batches(loader.begin());
+    for (int b = 0; b < i; ++b) ++*batches;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // threads wait for their turn to read
+    EXPECT_EQ(in_child([&] {
+                batches.reset();
+                return 7;
+              }),
+              7);
+  }
+}
+
 TEST(StreamLoader, Errors) {
   EXPECT_EQ(error_of([] { data::StreamLoader(Counting(1), {.batch_size = 0}); }),
             "StreamLoader: batch_size must be 1 or more, not 0");
@@ -180,6 +218,8 @@ TEST(StreamLoader, Errors) {
             "set_position: it is of batches of 4, this loader's have 1");
   EXPECT_EQ(error_of([&] { loader.set_position("stream 1 1 1 0 0 0 0"); }),
             "set_position: it is of a loader with another drop_last");
+  EXPECT_EQ(error_of([&] { loader.set_position("stream 1 1 0 1 0 0 18446744073709551615"); }),
+            "set_position: not the position of a loader of a stream");
   struct Nothing : data::StreamOf<1> {
     Owned<Pass> begin(RandomKey) const override { return nullptr; }
   };
