@@ -50,8 +50,9 @@ void CalibrationError::reset() { sums_ = zeros({3, options_.bins}, f64); }
 void CalibrationError::update(const Tensor& probabilities, const Tensor& labels) {
   ErrorFrame frame("CalibrationError", probabilities, labels);
   const auto [probability, right] = predictions_of(probabilities, labels, options_.ignore_index);
-  const auto bins = static_cast<double>(options_.bins);
-  const Tensor places = clip(ceil(probability * bins) - 1.0, 0, bins - 1).to(i64);
+  // The upper ends of the bins but the last.
+  const Tensor ends = arange(1, options_.bins).to(f64) / static_cast<double>(options_.bins);
+  const Tensor places = bucketize(probability, ends);
   const auto in_bins = [&](const Tensor& values) { return bincount(places, values, options_.bins); };
   sums_ = sums_ + stack({in_bins(ones_like(right)), in_bins(probability), in_bins(right)});
 }

@@ -129,6 +129,18 @@ TEST(CalibrationError, OfProbabilitiesAtTheEnds) {
   EXPECT_DOUBLE_EQ(error.value(), 0.5 / 3);
 }
 
+TEST(CalibrationError, ABinHoldsItsUpperEnd) {
+  for (int64_t end = 1; end <= 25; ++end) {  // 7 / 25 * 25 > 7 in f64
+    metrics::CalibrationError error({.bins = 25});
+    const double upper = static_cast<double>(end) / 25;
+    error.update(tensor({upper, upper - 0.02}, f64), tensor({1, 0}));
+    EXPECT_NEAR(error.value(), std::abs(upper - 0.51), 1e-12) << end << ": both are in one bin";
+  }
+  metrics::CalibrationError one({.bins = 1});
+  one.update(tensor({0.0, 1.0}, f64), tensor({1, 1}));
+  EXPECT_EQ(one.value(), 0.5);
+}
+
 TEST(CalibrationError, Errors) {
   EXPECT_EQ(error_of([] { metrics::CalibrationError({.bins = 0}); }),
             "CalibrationError(): the number of bins must be 1 or more, not 0");
