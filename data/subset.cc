@@ -83,13 +83,13 @@ std::vector<int64_t> all_but(const std::vector<std::vector<int64_t>>& parts, siz
   return out;
 }
 
-std::vector<int64_t> sizes_of(std::span<const double> fractions, int64_t size) {
+std::vector<int64_t> sizes_of(const char* who, std::span<const double> fractions, int64_t size) {
   double total = 0;
   for (const double fraction : fractions) {
-    if (!(fraction >= 0 && fraction <= 1)) throw Error(text("random_split: a part of ", fraction, " of the dataset"));
+    if (!(fraction >= 0 && fraction <= 1)) throw Error(text(who, ": a part of ", fraction, " of the dataset"));
     total += fraction;
   }
-  if (std::abs(total - 1) > 1e-6) throw Error(text("random_split: the fractions must add up to 1, not ", total));
+  if (std::abs(total - 1) > 1e-6) throw Error(text(who, ": the fractions must add up to 1, not ", total));
   std::vector<int64_t> sizes;
   int64_t left = size;
   for (const double fraction : fractions) {

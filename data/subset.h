@@ -18,8 +18,8 @@ std::vector<std::vector<int64_t>> stratified_parts(std::span<const int64_t> size
                                                    const std::vector<int64_t>& labels);
 /// A random order of `size` examples.
 std::vector<int64_t> random_order(int64_t size, std::optional<uint64_t> seed, Generator* generator);
-/// The sizes of parts that have these fractions of `size` examples; see random_split().
-std::vector<int64_t> sizes_of(std::span<const double> fractions, int64_t size);
+/// The sizes of parts that have these fractions of `size` examples; see random_split(). `who` starts the messages.
+std::vector<int64_t> sizes_of(const char* who, std::span<const double> fractions, int64_t size);
 /// The dataset that contains example `index` of a concatenation, where `ends` are the cumulative sizes. IndexError if
 /// out of range.
 size_t part_of(std::span<const int64_t> ends, int64_t index);
@@ -93,7 +93,7 @@ template <AnyDataset D, size_t K, std::floating_point F>
 auto random_split(D&& dataset, const F (&fractions)[K], const SplitOptions& options = {}) {
   const std::vector<double> shares(fractions, fractions + K);
   const int64_t size = dataset.size();
-  return detail::split<K>(std::forward<D>(dataset), detail::sizes_of(shares, size), options);
+  return detail::split<K>(std::forward<D>(dataset), detail::sizes_of("random_split", shares, size), options);
 }
 
 /// random_split() by fractions, where every part has nearly its share of each class. `labels` (size) has the class of
@@ -105,7 +105,8 @@ auto stratified_split(D&& dataset, const Tensor& labels, const F (&fractions)[K]
   const auto held = hold(std::forward<D>(dataset));
   const int64_t size = held->size();
   const std::vector<int64_t> classes = detail::classes_of("stratified_split", labels, size);
-  const std::vector<int64_t> sizes = detail::sizes_of(std::vector<double>(fractions, fractions + K), size);
+  const std::vector<double> shares(fractions, fractions + K);
+  const std::vector<int64_t> sizes = detail::sizes_of("stratified_split", shares, size);
   const std::vector<int64_t> order = detail::random_order(size, options.seed, options.generator);
   return detail::subsets<K>(held, detail::stratified_parts(sizes, order, classes));
 }

@@ -205,6 +205,10 @@ TEST(StratifiedSplit, Errors) {
               (void)data::stratified_split(all, zeros({4}), {0.5, 0.5});
             }),
             "stratified_split([4] f32): labels are classes, integers, not f32");
+  EXPECT_EQ(error_of([&] {
+              (void)data::stratified_split(all, zeros({4}, i64), {0.5, 0.4});
+            }),
+            "stratified_split: the fractions must add up to 1, not 0.9");
 }
 
 // sklearn.model_selection.KFold(3)
