@@ -80,17 +80,14 @@ Solved solve_by_triangle(const Tensor& a, const Triangles& triangles) {
 
 /// The solution of least norm, and the rank, for f32 or f64 matrices (m >= n) without full rank; computed without
 /// gradients, in f64, from the triangular factor, which has the singular values of a and fewer rows. `triangles` are
-/// those of (a b) in its own dtype; of few f32 rows they are computed once more, in f64.
+/// those of (a b) in its own dtype; those of f32 are computed once more, in f64.
 LstsqResult solve_deficient(const Tensor& a, const Tensor& b, const Triangles& triangles) {
-  // Of few rows, the limit below which values count as zero is hardly larger than the rounding errors of f32 factors.
-  constexpr int64_t kManyRows = 128;
   const DType dtype = promote(a.dtype(), b.dtype());
-  const bool precise = dtype == f64 || a.size(-2) >= kManyRows;
-  const auto [r, qb, rest] = precise ? triangles : triangles_of(cast(a, f64), cast(b, f64));
-  const auto [u, s, vh] = svd(cast(r, f64), false);
+  const auto [r, qb, rest] = dtype == f64 ? triangles : triangles_of(cast(a, f64), cast(b, f64));
+  const auto [u, s, vh] = svd(r, false);
   const Tensor counts = s > max(s, -1, keepdim) * tolerances(a, {}).first;
   const Tensor inverse = where(counts, reciprocal(s), zeros({}, f64, a.device()));
-  const Tensor turned = unsqueeze(inverse, -1) * adjoint::exact_matmul(transpose(u, -2, -1), cast(qb, f64));
+  const Tensor turned = unsqueeze(inverse, -1) * adjoint::exact_matmul(transpose(u, -2, -1), qb);
   const Tensor x = cast(adjoint::exact_matmul(transpose(vh, -2, -1), turned), dtype);
   return {x, zeros({0}, dtype, a.device()), sum(counts, -1)};
 }
