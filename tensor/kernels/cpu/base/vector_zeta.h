@@ -51,12 +51,15 @@ template <class V> WEFT_SIMD V floor_of(V x) {
   return select(absolute(x) < 0x1p51, down, x);
 }
 
-/// The same of an integer x and a q below 0 that is none: the terms below 0 are those of 1 - f and from 1 - q on, where
-/// f is what q is above an integer, with the sign of (-1)^x.
+/// The same of an integer x and a q < 0 that is none. With f = q - floor(q), the terms above 0 are those
+/// of zeta(x, f). The terms below 0 have the bases q, q + 1, ..., f - 1, whose sizes 1 - f, 2 - f, ..., -q are those of
+/// zeta(x, 1 - f) less those of zeta(x, 1 - q); the sign of each term is (-1)^x. Where x is odd and f close to 1/2, the
+/// first two sums almost cancel: their difference is taken first.
 template <class V> WEFT_SIMD V zeta_below(V x, V q) {
-  const V f = q - floor_of(q), half = x * 0.5;
-  const V mirrored = zeta_of_positive(x, 1.0 - f) - zeta_of_positive(x, 1.0 - q);
-  return zeta_of_positive(x, f) + select(floor_of(half) == half, mirrored, -mirrored);
+  const V down = floor_of(q), half = x * 0.5;
+  const V above = zeta_of_positive(x, q - down), mirrored = zeta_of_positive(x, (down + 1.0) - q);  // 1 - f, exactly
+  const V beyond = zeta_of_positive(x, 1.0 - q);
+  return select(floor_of(half) == half, (above + mirrored) - beyond, (above - mirrored) + beyond);
 }
 }  // namespace detail
 
