@@ -58,8 +58,8 @@ template <class V> WEFT_SIMD V large_gamma_term(V a, V x) {
   return exp(-fall_from_peak(a, x) - series) / square_root(a * (2 * std::numbers::pi));
 }
 
-/// The same of a below that: Gamma steps down to [1, 2) (6.1.15).
-template <class V> WEFT_SIMD V small_gamma_term(V a, V x) {
+/// x^power e^-x / Gamma(a + 1) of a below that: Gamma steps down to [1, 2) (6.1.15).
+template <class V> WEFT_SIMD V small_gamma_term(V a, V x, V power) {
   constexpr double kRounder = FloatFormat<double>::kRounder;
   const V nearest = (a + kRounder) - kRounder, whole = select(nearest > a, nearest - 1.0, nearest), part = a - whole;
   V product = splat<V>(1.0);
@@ -67,15 +67,17 @@ template <class V> WEFT_SIMD V small_gamma_term(V a, V x) {
     product *= select(whole >= k, part + k, splat<V>(1.0));
   x = simd::smaller(x, splat<V>(2000.0));  // where it is 0
   const V half = exp(x * -0.5);            // e^-x alone leaves the normal numbers earlier than the product
-  return pow(x, a) * half * half * (1.0 + part * reciprocal_gamma_slope(part)) / product;
+  return pow(x, power) * half * half * (1.0 + part * reciprocal_gamma_slope(part)) / product;
 }
 
-template <class V> WEFT_SIMD V gamma_term(V a, V x) {
+/// The same of all a > 0; power must be a where a >= kLargeShape.
+template <class V> WEFT_SIMD V gamma_term(V a, V x, V power) {
   const auto large = a >= kLargeShape;
   V value{};
   if (any_lane(large)) value = large_gamma_term(select(large, a, splat<V>(kLargeShape)), x);
-  if (any_lane(a < kLargeShape)) value = select(large, value, small_gamma_term(select(large, splat<V>(1.0), a), x));
-  return value;
+  if (!any_lane(a < kLargeShape)) return value;
+  const V one = splat<V>(1.0);
+  return select(large, value, small_gamma_term(select(large, one, a), x, select(large, one, power)));
 }
 
 /// P or Q, the smaller of the two where a is large, and which of them it is.
@@ -206,7 +208,7 @@ template <class V> WEFT_SIMD Share<V> incomplete_gamma(V a, V x, double precisio
   if (any_lane(own))
     share.value = select(own, upper_series(select(own, a, V{}), select(own, x, splat<V>(1.0)), precision), share.value);
   if (!any_lane(lower | fraction)) return share;
-  const V term = gamma_term(a, x);
+  const V term = gamma_term(a, x, a);
   if (any_lane(lower)) {
     const V sum = lower_series(a, select(lower, x, V{}), precision);
     share.value = select(lower, term * sum, share.value);
@@ -246,7 +248,10 @@ WEFT_SIMD Doubles gamma_density(Doubles a, Doubles x) {
   constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
   const auto inside = (a > 0.0) & (x > 0.0) & (a < kInf) & (x < kInf);
   const Doubles one = splat<Doubles>(1.0), shape = select(inside, a, one), at = select(inside, x, one);
-  const Doubles value = detail::gamma_term(shape, at) / at * shape;
+  // x^(a - 1) itself, as x^a can be below the range where it is not; but a - 1 is exact from 1 on only.
+  const auto divided = (shape < 1.0) | (shape >= detail::kLargeShape);
+  const Doubles term = detail::gamma_term(shape, at, select(divided, shape, shape - 1.0));
+  const Doubles value = term * shape / select(divided, at, one);
   const Doubles origin = select(a == 1.0, one, select(a < 1.0, splat<Doubles>(kInf), Doubles{}));
   const auto peak = (x == 0.0) & (a > 0.0);
   const Doubles end = select(peak, origin, Doubles{});
