@@ -342,8 +342,8 @@ template <class V> Tensor make_tensor(IntrusivePtr<Storage> storage, V&& view, D
 /// Options of backward().
 struct BackwardOptions {
   bool retain_graph = false;  // keep what was saved, so that backward can run again
-  /// Record the backward itself (implies retain_graph). The leaves' gradients then hold the graph, which holds the
-  /// leaves: none of it is freed before zero_grad(). grad() has no such cycle.
+  /// Record the backward itself (implies retain_graph). The gradients of leaves and of retain_grad() then hold the
+  /// graph, which holds them: none of it is freed before zero_grad() of each. grad() has no such cycle.
   bool create_graph = false;
   /// The leaves whose gradients are computed and added to; none: all. GradientError unless each is a leaf that requires
   /// a gradient. One that the graph does not reach keeps its gradient.

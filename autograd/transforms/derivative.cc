@@ -25,12 +25,12 @@ void check_directions(const char* name, const Tensors& along, const Tensors& v, 
 OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v,
                            const std::vector<Tensor*>& aux) {
   const Recorded call(name, f, x);
-  call.finish_aux(aux);
+  const bool aux_keeps_graph = call.finish_aux(aux);
   const Tensors seeds = v.empty() ? Tensors(call.outputs().size()) : v;
   check_directions(name, call.outputs(), seeds, "output", true);
   const bool differentiable = call.is_differentiable(seeds);
   const EnableGrad recording;
-  const Tensors gradients = call.gradients(seeds, call.must_record(differentiable));
+  const Tensors gradients = call.gradients(seeds, call.must_record(differentiable), aux_keeps_graph);
   return {call.finished(call.outputs(), differentiable), call.finished(gradients, differentiable)};
 }
 

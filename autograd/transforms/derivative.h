@@ -81,7 +81,9 @@ concept GivesAux = requires(F& f, const X& x) {
   requires autograd::is_pair<decltype(f(x))>;
 };
 template <class F>
-concept TensorWithAux = GivesAux<F, Tensor>;
+concept TensorWithAux = GivesAux<F, Tensor> && requires(F& f, const Tensor& x) {
+  { f(x).first } -> std::convertible_to<Tensor>;
+};
 template <class F>
 concept TensorsWithAux = TensorsFunction<F> && GivesAux<F, std::vector<Tensor>>;
 
@@ -229,7 +231,8 @@ template <TensorsFunction F> OutputsAndTangents jvp(F&& f, const std::vector<Ten
 
 /// f(x), and the linear function v -> J v, the jvp() of f at x for any number of directions. f runs only here; each
 /// call costs a backward through f's backward. The function keeps the graph of f, and can be copied and outlive f and
-/// x.
+/// x. One thread at a time may call it and its copies. Where results have history, they share that graph: a backward()
+/// from one needs retain_graph if another follows.
 template <TensorToTensor F> OutputAndJvp linearize(F&& f, const Tensor& x) {
   auto [outputs, jvp] = autograd::linearize_of(autograd::many_to_many("linearize", f), {x});
   return {std::move(outputs[0]), [jvp = std::move(jvp)](const Tensor& v) { return jvp({v})[0]; }};

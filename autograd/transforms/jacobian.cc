@@ -41,7 +41,7 @@ std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const T
   if (options.rows_at_once < 0)
     throw Error(text(name, ": rows_at_once must be 0 (all) or more, not ", options.rows_at_once));
   const Recorded call(name, f, x);
-  call.finish_aux(aux);
+  call.finish_aux(aux);  // (the graph is retained for the rows)
   check_axes(name, call.outputs(), x);
   const bool differentiable = call.is_differentiable({});
   const EnableGrad recording;

@@ -56,6 +56,16 @@ template <TensorWithAux F> auto jacobian(F&& f, const Tensor& x, const JacobianO
   auto all = autograd::jacobians_of("jacobian", autograd::many_to_many("jacobian", main), {x}, options, main.tensors());
   return JacobianAndAux<Tensor, typename decltype(main)::Aux>{std::move(all[0][0]), main.aux()};
 }
+template <class F>
+  requires(GivesAux<F, Tensor> && !TensorWithAux<F>)
+auto jacobian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
+  auto main = autograd::without_aux<Tensor>("jacobian", f);
+  autograd::Tensors out;
+  for (auto& of_output :
+       autograd::jacobians_of("jacobian", autograd::many_to_many("jacobian", main), {x}, options, main.tensors()))
+    out.push_back(std::move(of_output[0]));
+  return JacobianAndAux<autograd::Tensors, typename decltype(main)::Aux>{std::move(out), main.aux()};
+}
 template <TensorsWithAux F> auto jacobian(F&& f, const std::vector<Tensor>& x, const JacobianOptions& options = {}) {
   auto main = autograd::without_aux<autograd::Tensors>("jacobian", f);
   auto all = autograd::jacobians_of("jacobian", autograd::many_to_many("jacobian", main), x, options, main.tensors());

@@ -74,8 +74,8 @@ bool Recorded::is_differentiable(const Tensors& seeds) const {
 
 bool Recorded::must_record(bool differentiable) const { return differentiable || (recording_ && sampled_); }
 
-Tensors Recorded::gradients(const Tensors& seeds, bool create_graph) const {
-  return gradients_or_zeros(outputs_, arguments_, seeds, create_graph, false);
+Tensors Recorded::gradients(const Tensors& seeds, bool create_graph, bool retain_graph) const {
+  return gradients_or_zeros(outputs_, arguments_, seeds, create_graph, retain_graph);
 }
 
 Tensors Recorded::gradients_of(size_t output, const Tensor& seed, bool create_graph) const {
@@ -93,11 +93,15 @@ Tensors handed_out(const Tensors& results, bool differentiable, bool recording) 
   return out;
 }
 
-void Recorded::finish_aux(const std::vector<Tensor*>& aux) const {
+bool Recorded::finish_aux(const std::vector<Tensor*>& aux) const {
+  bool one_keeps = false;
   for (Tensor* const x : aux) {
     if (!x->defined() || !x->requires_grad()) continue;
-    *x = handed_out({*x}, recording_ && leads_elsewhere({*x}, own_), recording_)[0];
+    const bool keeps = recording_ && leads_elsewhere({*x}, own_);
+    *x = handed_out({*x}, keeps, recording_)[0];
+    one_keeps = one_keeps || keeps;
   }
+  return one_keeps;
 }
 
 Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& inputs, const Tensors& seeds, bool create_graph,

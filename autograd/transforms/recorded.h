@@ -36,13 +36,14 @@ class Recorded {
   bool must_record(bool differentiable) const;
   /// The gradients of the outputs, weighted by `seeds`, with respect to the arguments; zeros for an argument that the
   /// outputs do not depend on.
-  Tensors gradients(const Tensors& seeds, bool create_graph) const;
+  Tensors gradients(const Tensors& seeds, bool create_graph, bool retain_graph = false) const;
   /// The same for only one output. The graph is retained.
   Tensors gradients_of(size_t output, const Tensor& seed, bool create_graph) const;
   /// `results` for the caller: detached if their history leads only to proxies.
   Tensors finished(const Tensors& results, bool differentiable) const;
-  /// Detaches those tensors of a second result of f that have a history which leads only to proxies.
-  void finish_aux(const std::vector<Tensor*>& aux) const;
+  /// Detaches those tensors of a second result of f that have a history which leads only to proxies. Returns whether
+  /// another keeps its history, which may share nodes with that of the outputs.
+  bool finish_aux(const std::vector<Tensor*>& aux) const;
 
  private:
   SaverScope saver_{current_saver() ? current_saver()->of_transforms() : nullptr};

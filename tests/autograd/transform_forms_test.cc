@@ -89,6 +89,34 @@ TEST_F(SecondResult, HasTheHistoryOfWhatIsOutside) {
   EXPECT_FALSE(vjp(f, tensor({2.0}, f64)).aux.requires_grad());
 }
 
+TEST_F(SecondResult, KeepsTheNodesThatItSharesWithTheFirst) {
+  const Tensor w = leaf({3}), x = tensor({2.0}, f64);  // only the second result depends on w
+  const auto aux = vjp(
+                       [&](const Tensor& t) {
+                         const Tensor y = exp(t);
+                         return std::pair(y.sum(), y * w);
+                       },
+                       x)
+                       .aux;
+  EXPECT_TRUE(close(grad(aux.sum(), w), exp(x)));
+  const auto of_state = [&](const StateDict& p) {
+    const Tensor y = exp(p.at("x"));
+    return std::pair(y.sum(), y * w);
+  };
+  value_and_grad(of_state, {{"x", x}}).aux.sum().backward();  // it runs through exp too
+  EXPECT_TRUE(close(w.grad(), exp(x)));
+  w.zero_grad();
+}
+
+TEST_F(SecondResult, GoesWithAListOfOneTensor) {
+  const auto f = [](const Tensor& t) { return std::pair(std::vector<Tensor>{t * 2.0, t * 3.0}, 1); };
+  const auto [jacobians, one] = jacobian(f, tensor({1.0}, f64));
+  ASSERT_EQ(jacobians.size(), 2u);
+  EXPECT_EQ(jacobians[0].item(), 2);
+  EXPECT_EQ(jacobians[1].item(), 3);
+  EXPECT_EQ(one, 1);
+}
+
 TEST_F(SecondResult, WorksInsideOfVmap) {
   const Tensor x = randn({3, 2}, f64);
   const auto all = vmap([](const std::vector<Tensor>& in) {
