@@ -1,4 +1,4 @@
-// Forms of transforms: with a second result that is not differentiated, and linearize, which is jvp for many directions.
+// Forms of transforms: with a second result, which is not differentiated, and linearize (jvp for many directions).
 #include "tensor/batching/vmap.h"
 #include "tests/autograd/checks.h"
 #include "tests/error_of.h"
