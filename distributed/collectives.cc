@@ -1,6 +1,8 @@
 #include "distributed/collectives.h"
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 
 namespace weft::distributed {
 namespace {
@@ -27,34 +29,52 @@ Stage everything(int64_t bytes) {
           .consume = {}};
 }
 
+/// The stage as it is read by the root alone, which need not publish anything; with kEveryRank, the stage itself.
+Stage read_by(int root, RankInGroup self, Stage stage) {
+  if (root == kEveryRank) return stage;
+  stage.size = [root, size = std::move(stage.size)](int rank) { return rank == root ? 0 : size(rank); };
+  stage.range = [root, range = std::move(stage.range)](int reader, int publisher) {
+    return reader == root ? range(reader, publisher) : Range{};
+  };
+  stage.one_reader = true;
+  if (self.rank == root)
+    stage.fill = [](std::byte*) {};
+  else
+    stage.consume = [](Published) {};
+  return stage;
+}
+
 /// The slice of `count` elements that a rank sums.
 Range slice(int rank, int size, int64_t count, int64_t width) {
   return {count * rank / size * width, count * (rank + 1) / size * width};
 }
 
-std::vector<Stage> reduce_whole(ReduceOp op, DType dtype, std::byte* data, int64_t count) {
+std::vector<Stage> reduce_whole(RankInGroup self, int root, ReduceOp op, DType dtype, std::byte* data, int64_t count) {
   const auto bytes = count * static_cast<int64_t>(size_of(dtype));
   Stage stage = everything(bytes);
   stage.fill = [=](std::byte* to) { std::memcpy(to, data, static_cast<size_t>(bytes)); };
   stage.own = data;
   stage.consume = [=](Published from) { reduce(op, dtype, from, data, count); };
-  return one(std::move(stage));
+  return one(read_by(root, self, std::move(stage)));
 }
 
-std::vector<Stage> reduce_slices(RankInGroup self, ReduceOp op, DType dtype, std::byte* data, int64_t count) {
+/// `sums` is where a rank that does not get the result sums its slice.
+std::vector<Stage> reduce_slices(RankInGroup self, int root, ReduceOp op, DType dtype, std::byte* data, std::byte* sums,
+                                 int64_t count) {
   const auto width = static_cast<int64_t>(size_of(dtype));
   const auto slice_of = [=](int rank) { return slice(rank, self.size, count, width); };
   const Range mine = slice_of(self.rank);
+  std::byte* const own = root == kEveryRank || root == self.rank ? data + mine.begin : sums;
   Stage sum = everything(count * width);
   sum.range = [=](int reader, int) { return slice_of(reader); };
   sum.fill = [=](std::byte* to) { std::memcpy(to, data, static_cast<size_t>(count * width)); };
   sum.one_reader = true;
   sum.own = data + mine.begin;
-  sum.consume = [=](Published from) { reduce(op, dtype, from, data + mine.begin, mine.size() / width); };
+  sum.consume = [=](Published from) { reduce(op, dtype, from, own, mine.size() / width); };
   Stage spread;
   spread.size = [=](int rank) { return slice_of(rank).size(); };
   spread.range = [=](int, int publisher) { return Range{0, slice_of(publisher).size()}; };
-  spread.fill = [=](std::byte* to) { std::memcpy(to, data + mine.begin, static_cast<size_t>(mine.size())); };
+  spread.fill = [=](std::byte* to) { std::memcpy(to, own, static_cast<size_t>(mine.size())); };
   spread.consume = [=](Published from) {
     for (int rank = 0; rank < self.size; ++rank) {
       const Range range = slice_of(rank);
@@ -63,13 +83,18 @@ std::vector<Stage> reduce_slices(RankInGroup self, ReduceOp op, DType dtype, std
     }
   };
   std::vector<Stage> stages = one(std::move(sum));
-  stages.push_back(std::move(spread));
+  stages.push_back(read_by(root, self, std::move(spread)));
   return stages;
 }
 
 }  // namespace
 
 Collective all_reduce_of(RankInGroup self, ReduceOp op, DType dtype, std::byte* data, int64_t count) {
+  return reduce_of(self, kEveryRank, op, dtype, data, nullptr, count);
+}
+
+Collective reduce_of(RankInGroup self, int root, ReduceOp op, DType dtype, std::byte* data, std::byte* sums,
+                     int64_t count) {
   Collective out;
   const auto width = static_cast<int64_t>(size_of(dtype));
   out.items = count;
@@ -78,8 +103,8 @@ Collective all_reduce_of(RankInGroup self, ReduceOp op, DType dtype, std::byte* 
     std::byte* const part = data + begin * width;
     const int64_t length = end - begin;
     // Two ranks each read the whole of the other's data either way.
-    if (self.size == 2 || length * width <= kOneStage) return reduce_whole(op, dtype, part, length);
-    return reduce_slices(self, op, dtype, part, length);
+    if (self.size == 2 || length * width <= kOneStage) return reduce_whole(self, root, op, dtype, part, length);
+    return reduce_slices(self, root, op, dtype, part, sums, length);
   };
   return out;
 }
@@ -105,6 +130,10 @@ Collective broadcast_of(RankInGroup self, int root, std::byte* data, int64_t byt
 }
 
 Collective all_gather_of(RankInGroup self, const std::byte* data, std::byte* to_rows, int64_t bytes) {
+  return gather_of(self, kEveryRank, data, to_rows, bytes);
+}
+
+Collective gather_of(RankInGroup self, int root, const std::byte* data, std::byte* to_rows, int64_t bytes) {
   Collective out;
   out.items = bytes;
   out.stages = [=](int64_t begin, int64_t end) {
@@ -115,6 +144,36 @@ Collective all_gather_of(RankInGroup self, const std::byte* data, std::byte* to_
     stage.consume = [=](Published from) {
       for (int rank = 0; rank < self.size; ++rank)
         std::memcpy(to_rows + rank * bytes + begin, from[static_cast<size_t>(rank)], length);
+    };
+    return one(read_by(root, self, std::move(stage)));
+  };
+  return out;
+}
+
+Collective all_gather_parts_of(RankInGroup self, const std::byte* data, std::byte* to_all,
+                               std::vector<int64_t> offsets) {
+  Collective out;
+  for (size_t rank = 1; rank < offsets.size(); ++rank)
+    out.items = std::max(out.items, offsets[rank] - offsets[rank - 1]);
+  const auto places = std::make_shared<const std::vector<int64_t>>(std::move(offsets));
+  out.stages = [=](int64_t begin, int64_t end) {
+    // Bytes [begin, end) of what a rank has, as far as it has them.
+    const auto part_of = [=](int rank) {
+      const int64_t bytes = (*places)[static_cast<size_t>(rank) + 1] - (*places)[static_cast<size_t>(rank)];
+      return Range{std::min(begin, bytes), std::min(end, bytes)};
+    };
+    const Range mine = part_of(self.rank);
+    Stage stage;
+    stage.size = [=](int rank) { return part_of(rank).size(); };
+    stage.range = [=](int, int publisher) { return Range{0, part_of(publisher).size()}; };
+    stage.fill = [=](std::byte* to) { std::memcpy(to, data + mine.begin, static_cast<size_t>(mine.size())); };
+    stage.own = data + mine.begin;
+    stage.consume = [=](Published from) {
+      for (int rank = 0; rank < self.size; ++rank) {
+        const Range part = part_of(rank);
+        std::byte* const to = to_all + (*places)[static_cast<size_t>(rank)] + part.begin;
+        std::memcpy(to, from[static_cast<size_t>(rank)], static_cast<size_t>(part.size()));
+      }
     };
     return one(std::move(stage));
   };
@@ -163,6 +222,26 @@ Collective all_to_all_of(RankInGroup self, const std::byte* data, std::byte* to,
     stage.consume = [=](Published from) {
       for (int rank = 0; rank < self.size; ++rank)
         std::memcpy(to + rank * bytes + begin, from[static_cast<size_t>(rank)], static_cast<size_t>(end - begin));
+    };
+    return one(std::move(stage));
+  };
+  return out;
+}
+
+Collective scatter_of(RankInGroup self, int root, const std::byte* data, std::byte* to, int64_t bytes) {
+  Collective out;
+  out.items = bytes;
+  out.item_bytes = self.size;
+  out.stages = [=](int64_t begin, int64_t end) {
+    Stage stage = rows_stage(self, data, bytes, begin, end);
+    // Only the root publishes its rows.
+    stage.size = [root, size = std::move(stage.size)](int rank) { return rank == root ? size(rank) : 0; };
+    stage.range = [root, range = std::move(stage.range)](int reader, int publisher) {
+      return publisher == root ? range(reader, publisher) : Range{};
+    };
+    if (self.rank != root) stage.fill = [](std::byte*) {};
+    stage.consume = [=](Published from) {
+      std::memcpy(to + begin, from[static_cast<size_t>(root)], static_cast<size_t>(end - begin));
     };
     return one(std::move(stage));
   };

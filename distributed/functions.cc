@@ -1,8 +1,10 @@
 #include "distributed/functions.h"
 
+#include <numeric>
+
 #include "autograd/function.h"
+#include "distributed/rows.h"
 #include "tensor/functions/binary.h"
-#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
@@ -17,6 +19,8 @@ using autograd::Context;
 constexpr const char* kGroup = "group";
 constexpr const char* kOp = "op";
 constexpr const char* kRoot = "root";
+constexpr const char* kBegin = "begin";
+constexpr const char* kCount = "count";
 
 const Group& group_of(const Context& context) { return context.get<Group>(kGroup); }
 
@@ -24,6 +28,13 @@ void keep(Context& context, const Group& group, ReduceOp op) {
   context[kGroup] = group;
   context[kOp] = op;
 }
+
+void keep(Context& context, const Group& group, ReduceOp op, int64_t root) {
+  keep(context, group, op);
+  context[kRoot] = root;
+}
+
+int64_t root_of(const Context& context) { return context.get<int64_t>(kRoot); }
 
 struct AllReduce : autograd::Function<AllReduce> {
   static Tensor forward(Context& context, const Tensor& x, const Group& group, ReduceOp op) {
@@ -39,18 +50,51 @@ struct AllReduce : autograd::Function<AllReduce> {
 
 struct Broadcast : autograd::Function<Broadcast> {
   static Tensor forward(Context& context, const Tensor& x, const Group& group, int64_t root) {
-    keep(context, group, ReduceOp::sum);
-    context[kRoot] = root;
+    keep(context, group, ReduceOp::sum, root);
     Tensor y = clone(x);
     group.broadcast(y, root);
     return y;
   }
   static std::vector<Tensor> backward(Context& context, const Tensor& gradient) {
+    return {reduce(gradient, group_of(context), root_of(context))};
+  }
+};
+
+struct Reduce : autograd::Function<Reduce> {
+  static Tensor forward(Context& context, const Tensor& x, const Group& group, int64_t root, ReduceOp op) {
+    keep(context, group, op, root);
+    Tensor y = clone(x);
+    group.reduce(y, root, op);
+    return group.rank() == root ? y : y.zero_();
+  }
+  static std::vector<Tensor> backward(Context& context, const Tensor& gradient) {
     const Group& group = group_of(context);
-    const Tensor sum = all_reduce(gradient, group);
-    // Zeros with a history, so that every rank or none runs backward through this too.
-    const bool is_root = group.rank() == context.get<int64_t>(kRoot);
-    return {is_root ? sum : where(zeros({}, boolean), sum, 0.0)};
+    const Tensor sent = broadcast(gradient, group, root_of(context));
+    return {context.get<ReduceOp>(kOp) == ReduceOp::mean ? sent / static_cast<double>(group.size()) : sent};
+  }
+};
+
+struct Gather : autograd::Function<Gather> {
+  static Tensor forward(Context& context, const Tensor& x, const Group& group, int64_t root) {
+    keep(context, group, ReduceOp::sum, root);
+    const Tensor y = group.gather(x, root);
+    if (y.defined()) return y;
+    Shape shape = {group.size()};
+    for (const int64_t n : x.shape()) shape.push_back(n);
+    return zeros(shape, x.dtype(), x.device());
+  }
+  static std::vector<Tensor> backward(Context& context, const Tensor& gradient) {
+    return {scatter(gradient, group_of(context), root_of(context)).squeeze(0)};
+  }
+};
+
+struct Scatter : autograd::Function<Scatter> {
+  static Tensor forward(Context& context, const Tensor& x, const Group& group, int64_t root) {
+    keep(context, group, ReduceOp::sum, root);
+    return group.scatter(x, root);
+  }
+  static std::vector<Tensor> backward(Context& context, const Tensor& gradient) {
+    return {gather(gradient, group_of(context), root_of(context)).flatten(0, 1)};
   }
 };
 
@@ -87,6 +131,20 @@ struct AllToAll : autograd::Function<AllToAll> {
   }
 };
 
+struct AllGatherRows : autograd::Function<AllGatherRows> {
+  static Tensor forward(Context& context, const Tensor& x, const Group& group) {
+    keep(context, group, ReduceOp::sum);
+    const std::vector<int64_t> rows = rows_of_ranks(group, x);
+    context[kBegin] = std::accumulate(rows.begin(), rows.begin() + group.rank(), int64_t{0});
+    context[kCount] = x.size(0);
+    return gather_rows(group, x, rows);
+  }
+  static std::vector<Tensor> backward(Context& context, const Tensor& gradient) {
+    const Tensor sum = all_reduce(gradient, group_of(context));
+    return {sum.narrow(0, context.get<int64_t>(kBegin), context.get<int64_t>(kCount))};
+  }
+};
+
 void check_differentiable(ReduceOp op, const char* name) {
   if (op == ReduceOp::max || op == ReduceOp::min)
     throw GradientError(
@@ -110,5 +168,19 @@ Tensor reduce_scatter(const Tensor& x, const Group& group, ReduceOp op) {
 }
 
 Tensor all_to_all(const Tensor& x, const Group& group) { return AllToAll::apply(x, group); }
+
+Tensor reduce(const Tensor& x, const Group& group, int64_t root, ReduceOp op) {
+  check_differentiable(op, "reduce");
+  return Reduce::apply(x, group, root, op);
+}
+
+Tensor gather(const Tensor& x, const Group& group, int64_t root) { return Gather::apply(x, group, root); }
+
+Tensor scatter(const Tensor& x, const Group& group, int64_t root) { return Scatter::apply(x, group, root); }
+
+Tensor all_gather_rows(const Tensor& x, const Group& group) {
+  ErrorFrame frame("all_gather_rows", x);
+  return AllGatherRows::apply(x, group);
+}
 
 }  // namespace weft::distributed

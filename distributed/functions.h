@@ -20,4 +20,17 @@ Tensor reduce_scatter(const Tensor& x, const Group& group, ReduceOp op = ReduceO
 /// x (size n, ...) -> (size n, ...): the n rows that each rank holds for this rank, in rank order.
 Tensor all_to_all(const Tensor& x, const Group& group);
 
+/// The reduction (sum or mean) of all ranks' x on the root, and zeros of this shape on the other ranks. The gradient of
+/// every rank is the root's (of a mean, divided by size).
+Tensor reduce(const Tensor& x, const Group& group, int64_t root, ReduceOp op = ReduceOp::sum);
+/// x (...) -> (size, ...): every rank's x, stacked in rank order, on the root, and zeros of this shape on the other
+/// ranks. A rank's gradient is its row of the root's.
+Tensor gather(const Tensor& x, const Group& group, int64_t root);
+/// x (size n, ...) -> (n, ...): this rank's n rows of the root's x. The gradient on the root is that of all ranks, one
+/// after the other; on the other ranks it is zero.
+Tensor scatter(const Tensor& x, const Group& group, int64_t root);
+/// x (n, ...) -> (the sum of all n, ...): every rank's rows in rank order; n may differ from rank to rank. The gradient
+/// is this rank's rows of the sum of the ranks' gradients.
+Tensor all_gather_rows(const Tensor& x, const Group& group);
+
 }  // namespace weft::distributed

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "distributed/communicator.h"
+#include "distributed/rows.h"
 #include "distributed/written.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -58,6 +59,37 @@ Collective all_to_all_collective(const Communicator& c, const Tensor& x, const T
   Collective out = all_to_all_of(c.rank_in_group(), bytes_of(x), bytes_of(rows), x.nbytes() / c.size());
   out.signature = Signature::of(Call::all_to_all, x.shape(), x.dtype());
   out.kept = {x, rows};
+  return out;
+}
+
+Collective reduce_collective(const Communicator& c, const Tensor& x, int64_t root, ReduceOp op) {
+  Collective out;
+  if (c.rank() == root) {
+    out = reduce_of(c.rank_in_group(), c.rank(), op, x.dtype(), bytes_of(x), nullptr, x.numel());
+    out.kept = {x};
+  } else {
+    const Tensor sums = empty({(x.numel() + c.size() - 1) / c.size()}, x.dtype());
+    out = reduce_of(c.rank_in_group(), static_cast<int>(root), op, x.dtype(), bytes_of(x), bytes_of(sums), x.numel());
+    out.kept = {x, sums};
+  }
+  out.signature = Signature::of(Call::reduce, x.shape(), x.dtype(), static_cast<int>(root), op);
+  return out;
+}
+
+/// `rows` is undefined on the other ranks.
+Collective gather_collective(const Communicator& c, const Tensor& x, const Tensor& rows, int64_t root) {
+  Collective out = gather_of(c.rank_in_group(), static_cast<int>(root), bytes_of(x),
+                             rows.defined() ? bytes_of(rows) : nullptr, x.nbytes());
+  out.signature = Signature::of(Call::gather, x.shape(), x.dtype(), static_cast<int>(root));
+  out.kept = rows.defined() ? std::vector<Tensor>{x, rows} : std::vector<Tensor>{x};
+  return out;
+}
+
+/// Only the root's x is read and kept.
+Collective scatter_collective(const Communicator& c, const Tensor& x, const Tensor& part, int64_t root) {
+  Collective out = scatter_of(c.rank_in_group(), static_cast<int>(root), bytes_of(x), bytes_of(part), part.nbytes());
+  out.signature = Signature::of(Call::scatter, x.shape(), x.dtype(), static_cast<int>(root));
+  out.kept = c.rank() == root ? std::vector<Tensor>{x, part} : std::vector<Tensor>{part};
   return out;
 }
 
@@ -171,6 +203,41 @@ Group::Pending Group::all_to_all_async(const Tensor& x) const {
   return out;
 }
 
+Work Group::reduce_async(const Tensor& x, int64_t root, ReduceOp op) const {
+  ErrorFrame frame("reduce_async", x);
+  check_rank("the root", root, size());
+  check_reducible(op, x.dtype());
+  auto written = std::make_shared<Written>(x, "reduce");
+  if (size() == 1) return written->finish(), Work();
+  return started(reduce_collective(*communicator_, written->memory(), root, op), rank() == root ? written : nullptr);
+}
+
+Group::Pending Group::gather_async(const Tensor& x, int64_t root) const {
+  ErrorFrame frame("gather_async", x);
+  check_rank("the root", root, size());
+  const Tensor in = internal::host_row_major(x);
+  Pending out;
+  std::shared_ptr<Written> written;
+  if (rank() == root) {
+    out = pending_for(x, gathered_shape(x, size()));
+    if (size() == 1) return out.result.copy_(in.unsqueeze(0)), out;
+    written = std::make_shared<Written>(out.result, "gather");
+  }
+  out.work = started(gather_collective(*communicator_, in, written ? written->memory() : Tensor(), root), written);
+  return out;
+}
+
+Group::Pending Group::scatter_async(const Tensor& x, int64_t root) const {
+  ErrorFrame frame("scatter_async", x);
+  check_rank("the root", root, size());
+  const Tensor in = rank() == root ? internal::host_row_major(x) : x;
+  Pending out = pending_for(x, part_shape(x, size()));
+  if (size() == 1) return out.result.copy_(in), out;
+  const auto written = std::make_shared<Written>(out.result, "scatter");
+  out.work = started(scatter_collective(*communicator_, in, written->memory(), root), written);
+  return out;
+}
+
 Work Group::barrier_async() const {
   ErrorFrame frame("barrier_async");
   return size() == 1 ? Work() : started(barrier_of(), nullptr);
@@ -223,6 +290,41 @@ Tensor Group::all_to_all(const Tensor& x) const {
   if (size() == 1) return out.copy_(in).to(x.device());
   communicator_->run(all_to_all_collective(*communicator_, in, out));
   return out.to(x.device());
+}
+
+void Group::reduce(const Tensor& x, int64_t root, ReduceOp op) const {
+  ErrorFrame frame("reduce", x);
+  check_rank("the root", root, size());
+  check_reducible(op, x.dtype());
+  Written written(x, "reduce");  // on every rank, so that all refuse the same tensors
+  if (size() == 1) return written.finish();
+  communicator_->run(reduce_collective(*communicator_, written.memory(), root, op));
+  if (rank() == root) written.finish();
+}
+
+Tensor Group::gather(const Tensor& x, int64_t root) const {
+  ErrorFrame frame("gather", x);
+  check_rank("the root", root, size());
+  if (size() == 1) return all_gather(x);
+  const Tensor in = internal::host_row_major(x);
+  Tensor out = rank() == root ? room_for(x, gathered_shape(x, size())) : Tensor();
+  communicator_->run(gather_collective(*communicator_, in, out, root));
+  return out.defined() ? out.to(x.device()) : out;
+}
+
+Tensor Group::scatter(const Tensor& x, int64_t root) const {
+  ErrorFrame frame("scatter", x);
+  check_rank("the root", root, size());
+  const Tensor in = rank() == root ? internal::host_row_major(x) : x;
+  Tensor out = room_for(x, part_shape(x, size()));
+  if (size() == 1) return out.copy_(in).to(x.device());
+  communicator_->run(scatter_collective(*communicator_, in, out, root));
+  return out.to(x.device());
+}
+
+Tensor Group::all_gather_rows(const Tensor& x) const {
+  ErrorFrame frame("all_gather_rows", x);
+  return gather_rows(*this, x, rows_of_ranks(*this, x));
 }
 
 void Group::barrier() const {

@@ -74,6 +74,17 @@ class Group {
   /// x (size n, ...), n rows for each rank -> (size n, ...): the rows that each rank holds for this rank, in rank
   /// order.
   Tensor all_to_all(const Tensor& x) const;
+  /// Replaces the root's x by the reduction of all ranks' x, as all_reduce() does. The other ranks' x keeps its values.
+  void reduce(const Tensor& x, int64_t root, ReduceOp op = ReduceOp::sum) const;
+  /// x (...) -> (size, ...) on the root: every rank's x, stacked in rank order. On the other ranks the result is
+  /// undefined.
+  Tensor gather(const Tensor& x, int64_t root) const;
+  /// x (size n, ...) -> (n, ...): this rank's n rows of the root's x. The other ranks' x gives the shape and the dtype,
+  /// and its values are not read: zeros({1}).expand(shape) does, without memory for them.
+  Tensor scatter(const Tensor& x, int64_t root) const;
+  /// x (n, ...) -> (the sum of all n, ...): every rank's rows, one rank's after the other's in rank order. n may differ
+  /// from rank to rank and may be 0. ShapeError if x has no axis.
+  Tensor all_gather_rows(const Tensor& x) const;
   /// Waits until every rank has called it.
   void barrier() const;
 
@@ -91,6 +102,9 @@ class Group {
   Pending all_gather_async(const Tensor& x) const;
   Pending reduce_scatter_async(const Tensor& x, ReduceOp op = ReduceOp::sum) const;
   Pending all_to_all_async(const Tensor& x) const;
+  Work reduce_async(const Tensor& x, int64_t root, ReduceOp op = ReduceOp::sum) const;
+  Pending gather_async(const Tensor& x, int64_t root) const;
+  Pending scatter_async(const Tensor& x, int64_t root) const;
   Work barrier_async() const;
   Work send_async(const Tensor& x, int64_t to, int64_t tag = 0) const;
   Work recv_async(const Tensor& x, int64_t from, int64_t tag = 0) const;

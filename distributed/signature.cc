@@ -25,6 +25,11 @@ std::string Signature::to_string() const {
                                     "all_gather",
                                     "reduce_scatter",
                                     "all_to_all",
+                                    "reduce",
+                                    "gather",
+                                    "scatter",
+                                    "all_gather_rows",
+                                    "all_gather_rows",
                                     "barrier",
                                     "send",
                                     "recv",
@@ -35,11 +40,11 @@ std::string Signature::to_string() const {
   if (call == Call::none || call == Call::leave) return name;
   if (call == Call::gradients) return text(name, ", call ", number + 1, ", after ", shape[0], " samples");
   if (call == Call::barrier) return text(name, "(), call ", number + 1);
-  std::string out = text(name, "(", Shape(shape, shape + axes), " ", dtype);
-  if (call == Call::all_reduce || call == Call::reduce_scatter) out += text(", ", name_of(op));
-  if (call == Call::broadcast) out += text(", from rank ", root);
-  if (call == Call::send) out += text(", to rank ", root);
-  if (call == Call::recv) out += text(", from rank ", root);
+  const char* const rows = call == Call::row_counts ? "rows of " : "";
+  std::string out = text(name, "(", rows, Shape(shape, shape + axes), " ", dtype);
+  if (call == Call::all_reduce || call == Call::reduce_scatter || call == Call::reduce) out += text(", ", name_of(op));
+  if (call == Call::reduce || call == Call::gather || call == Call::send) out += text(", to rank ", root);
+  if (call == Call::broadcast || call == Call::scatter || call == Call::recv) out += text(", from rank ", root);
   if (call == Call::send || call == Call::recv) return out + text("), tag ", number);
   return out + text("), call ", number + 1);
 }

@@ -18,6 +18,11 @@ enum class Call : uint8_t {
   all_gather,
   reduce_scatter,
   all_to_all,
+  reduce,
+  gather,
+  scatter,
+  row_counts,  // the first exchange of all_gather_rows; its shape is that of a row
+  all_gather_rows,
   barrier,
   send,
   recv,
@@ -32,7 +37,7 @@ struct Signature {
   DType dtype = DType::f32;
   ReduceOp op = ReduceOp::sum;
   uint8_t axes = 0;
-  int32_t root = 0;     // the root of a broadcast; the peer rank of send and recv
+  int32_t root = 0;     // of broadcast, reduce, gather and scatter; the peer rank of send and recv
   uint64_t number = 0;  // the number of earlier calls of this kind; the tag of send and recv
   int64_t shape[kMaxAxes] = {};
 

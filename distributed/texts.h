@@ -8,7 +8,7 @@
 
 namespace weft::distributed {
 
-/// Every rank's text, on every rank. Two all_gathers: of the lengths and of the texts.
+/// Every rank's text, on every rank. Two exchanges: of the lengths and of the texts.
 std::vector<std::string> gather_texts(const Group& group, const std::string& own);
 
 }  // namespace weft::distributed

@@ -95,8 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
     , Faults,
     testing::Combine(testing::Values("die_forward", "die_backward", "die_collective", "die_bucket", "exit", "leave",
                                      "throw_backward", "no_memory", "no_memory_async", "no_memory_wait",
-                                     "no_memory_send", "nested", "stop", "hang", "shape", "call", "more_calls", "seed",
-                                     "model", "memory_order", "options", "samples", "drop"),
+                                     "no_memory_send", "nested", "stop", "hang", "shape", "call", "root", "rows",
+                                     "more_calls", "seed", "model", "memory_order", "options", "samples", "drop"),
                      testing::Values(By::memory, By::messages)),
     [](const auto& info) {
       return std::get<0>(info.param) + std::string(std::get<1>(info.param) == By::memory ? "" : "_by_messages");

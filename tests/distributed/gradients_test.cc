@@ -53,5 +53,37 @@ TEST(Functions, GradientsOfFirstAndSecondOrder) {
       "all_to_all", [](auto& x, auto& g) { return distributed::all_to_all(x, g); }, rows);
 }
 
+TEST(Functions, GradientsOfCallsWithARoot) {
+  const Shape rows = {2 * group().size(), 3};
+  for (int64_t root = 0; root < group().size(); ++root) {
+    expect_gradients("reduce", [=](auto& x, auto& g) { return distributed::reduce(x, g, root); }, {4, 3});
+    expect_gradients("reduce mean", [=](auto& x, auto& g) { return distributed::reduce(x, g, root, ReduceOp::mean); },
+                     {4, 3});
+    expect_gradients("gather", [=](auto& x, auto& g) { return distributed::gather(x, g, root); }, {4, 3});
+    expect_gradients(
+        "scatter", [=](auto& x, auto& g) { return distributed::scatter(x, g, root); }, rows);
+  }
+}
+
+TEST(Functions, GradientsOfDifferentNumbersOfRows) {
+  const auto own_rows = [](auto& x, auto& g) {
+    return distributed::all_gather_rows(x.narrow(0, 1, (g.rank() + 1) % 3), g);
+  };
+  expect_gradients("all_gather_rows", own_rows, {4, 3});
+}
+
+TEST(Functions, OtherRanksThanTheRootGetZeros) {
+  const auto& g = group();
+  const Tensor x = values(g.rank(), {2, 3});
+  const Tensor sum = distributed::reduce(x, g, 0), rows = distributed::gather(x, g, 0);
+  ASSERT_EQ(sum.shape(), (Shape{2, 3}));
+  ASSERT_EQ(rows.shape(), (Shape{g.size(), 2, 3}));
+  std::vector<Tensor> all;
+  for (int64_t rank = 0; rank < g.size(); ++rank) all.push_back(values(rank, {2, 3}));
+  const bool is_root = g.rank() == 0;
+  EXPECT_TRUE(equal(sum, is_root ? reduced(all, ReduceOp::sum) : zeros({2, 3})));
+  EXPECT_TRUE(equal(rows, is_root ? stack(all) : zeros({g.size(), 2, 3})));
+}
+
 }  // namespace
 }  // namespace weft::test

@@ -176,6 +176,8 @@ bool go_wrong(const distributed::Group& group, Net& net) {
     for (;;) pause();
   if (is_way("shape")) group.all_reduce(zeros({3, 2}));
   if (is_way("call")) group.broadcast(zeros({3}), 1);
+  if (is_way("root")) (void)group.gather(zeros({3}), 1);
+  if (is_way("rows")) (void)group.all_gather_rows(zeros({1, 4}));
   if (is_way("more_calls")) group.barrier();
   if (is_way("die_backward")) net.first.weight().register_hook([](const Tensor&) { usleep(delay()), die(); });
   if (is_way("die_bucket")) die_later(1000 + delay());
@@ -224,6 +226,8 @@ int train(int argc, char** argv) {
   for (int step = 0; step < steps; ++step) {
     if (wrong && step == 3 && go_wrong(group, net)) return EXIT_SUCCESS;
     if (!wrong && step == 3 && (is_way("shape") || is_way("call"))) group.all_reduce(zeros({3}));
+    if (!wrong && step == 3 && is_way("root")) (void)group.gather(zeros({3}), 0);
+    if (!wrong && step == 3 && is_way("rows")) (void)group.all_gather_rows(zeros({2, 3}));
     if (!wrong && step == 3 && is_way("die_collective")) {
       Tensor x = zeros({1 << 20});
       for (;;) group.all_reduce(x);
