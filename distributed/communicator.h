@@ -68,6 +68,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
 
   /// Runs a collective and waits for it. All ranks must call it.
   void run(Collective collective);
+  /// The same, in which this rank waits for others for `timeout` seconds; 0: for the group's timeout.
+  void run(Collective collective, double timeout);
   /// Starts a collective that runs asynchronously. The communicator keeps it until it is complete.
   std::shared_ptr<Progressive> start(Collective collective);
   /// The same for a collective that may run in any order relative to others. It uses its own tag (see reserve_tags()).

@@ -62,6 +62,16 @@ void Communicator::run(Collective collective) {
   ++blocking_;
 }
 
+void Communicator::run(Collective collective, double timeout) {
+  struct Restored {
+    double& variable;
+    const double before;
+    ~Restored() { variable = before; }
+  } restored{timeout_, timeout_};
+  if (timeout > 0) timeout_ = timeout;
+  run(std::move(collective));
+}
+
 uint64_t Communicator::publish(const Stage& stage) {
   const uint64_t number = ++exchanges_;
   stage.fill(node_->staging(local_rank_, number));

@@ -327,9 +327,10 @@ Tensor Group::all_gather_rows(const Tensor& x) const {
   return gather_rows(*this, x, rows_of_ranks(*this, x));
 }
 
-void Group::barrier() const {
+void Group::barrier(double timeout) const {
   ErrorFrame frame("barrier");
-  if (size() > 1) communicator_->run(barrier_of());
+  if (!(timeout >= 0)) throw Error(text("the timeout must be 0 (the group's) or more seconds, not ", timeout));
+  if (size() > 1) communicator_->run(barrier_of(), timeout);
 }
 
 }  // namespace weft::distributed

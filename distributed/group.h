@@ -85,8 +85,9 @@ class Group {
   /// x (n, ...) -> (the sum of all n, ...): every rank's rows, one rank's after the other's in rank order. n may differ
   /// from rank to rank and may be 0. ShapeError if x has no axis.
   Tensor all_gather_rows(const Tensor& x) const;
-  /// Waits until every rank has called it.
-  void barrier() const;
+  /// Waits until every rank has called it, for at most `timeout` seconds. 0: the group's timeout. So ranks can wait
+  /// longer for one that evaluates or writes than in other calls. Error if it is negative or NaN.
+  void barrier(double timeout = 0) const;
 
   /// Sends x to rank `to`, which must call recv() with the same tag (0 .. 32767), shape and dtype.
   void send(const Tensor& x, int64_t to, int64_t tag = 0) const;

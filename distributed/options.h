@@ -6,7 +6,7 @@ namespace weft::distributed {
 struct InitOptions {
   /// Timeout in seconds: how long a rank waits for another one that neither arrives nor ends. The environment variable
   /// WEFT_DISTRIBUTED_TIMEOUT overrides it. It must be longer than anything that one rank does alone (an evaluation, a
-  /// checkpoint).
+  /// checkpoint), unless the others wait for it in Group::barrier() with a longer timeout.
   double timeout = 60;
   /// Use shared memory if all ranks are on one machine. Otherwise, or if false (or WEFT_DISTRIBUTED_SHARED_MEMORY=0 in
   /// the environment), ranks exchange messages.

@@ -86,21 +86,29 @@ TEST(NoMemory, IsAnErrorWhereItLasts) {
   EXPECT_EQ(output.find("terminate called"), std::string::npos) << output;
 }
 
+TEST(Barrier, HasItsOwnTimeout) {
+  if (!distributed::has_launcher()) GTEST_SKIP() << "there is no mpirun (apt-get install openmpi-bin)";
+  const std::string output = run("hang_at_a_barrier").output;
+  EXPECT_NE(output.find("rank 1 did not come within 1 s"), std::string::npos) << output;
+}
+
 TEST(NestedBackward, ErrorNamesTheParameter) {
   if (!distributed::has_launcher()) GTEST_SKIP() << "there is no mpirun (apt-get install openmpi-bin)";
   EXPECT_NE(run("nested").output.find("adds to the gradient of `second.weight`"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , Faults,
-    testing::Combine(testing::Values("die_forward", "die_backward", "die_collective", "die_bucket", "exit", "leave",
-                                     "throw_backward", "no_memory", "no_memory_async", "no_memory_wait",
-                                     "no_memory_send", "nested", "stop", "hang", "shape", "call", "root", "rows",
-                                     "more_calls", "seed", "model", "memory_order", "options", "samples", "drop"),
-                     testing::Values(By::memory, By::messages)),
-    [](const auto& info) {
-      return std::get<0>(info.param) + std::string(std::get<1>(info.param) == By::memory ? "" : "_by_messages");
-    });
+INSTANTIATE_TEST_SUITE_P(, Faults,
+                         testing::Combine(testing::Values("die_forward", "die_backward", "die_collective", "die_bucket",
+                                                          "exit", "leave", "throw_backward", "no_memory",
+                                                          "no_memory_async", "no_memory_wait", "no_memory_send",
+                                                          "nested", "stop", "hang", "hang_at_a_barrier", "shape",
+                                                          "call", "root", "rows", "more_calls", "seed", "model",
+                                                          "memory_order", "options", "samples", "drop"),
+                                          testing::Values(By::memory, By::messages)),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) +
+                                  std::string(std::get<1>(info.param) == By::memory ? "" : "_by_messages");
+                         });
 
 class Healthy : public Faults {};
 
@@ -111,8 +119,8 @@ TEST_P(Healthy, Ends) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Healthy,
-                         testing::Combine(testing::Values("nothing", "fork", "slow", "suspend", "static",
-                                                          "exit_at_the_end", "own_mpi"),
+                         testing::Combine(testing::Values("nothing", "fork", "slow", "suspend", "long_barrier",
+                                                          "static", "exit_at_the_end", "own_mpi"),
                                           testing::Values(By::memory, By::messages)));
 
 class Checkpoints : public Faults {};

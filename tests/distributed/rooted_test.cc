@@ -1,5 +1,6 @@
 // Collectives with a root, and of ranks with different numbers of rows: many sizes, every root, and errors that every
 // rank makes.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -141,6 +142,9 @@ TEST(Rooted, WrongArgumentsAreErrorsOfOneLine) {
   EXPECT_THROW(g.reduce(w, 0), GradientError);
   EXPECT_THROW(g.reduce(w * 2.0, 0), GradientError);
   EXPECT_SAYS(error_of<GradientError>([&] { (void)distributed::reduce(w, g, 0, ReduceOp::max); }), "reduce: max");
+  EXPECT_SAYS(error_of([&] { g.barrier(-1); }), "barrier(): the timeout must be ");
+  EXPECT_THROW(g.barrier(std::nan("")), Error);
+  g.barrier(5);
 }
 
 TEST(Rooted, ReduceIsAWriteOnTheRootAlone) {

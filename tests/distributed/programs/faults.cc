@@ -172,7 +172,7 @@ bool go_wrong(const distributed::Group& group, Net& net) {
   if (is_way("exit")) std::exit(0);
   if (is_way("leave")) throw IoError("the data is gone");
   if (is_way("stop")) kill(getpid(), SIGSTOP);
-  if (is_way("hang"))
+  if (is_way("hang") || is_way("hang_at_a_barrier"))
     for (;;) pause();
   if (is_way("shape")) group.all_reduce(zeros({3, 2}));
   if (is_way("call")) group.broadcast(zeros({3}), 1);
@@ -220,6 +220,10 @@ int train(int argc, char** argv) {
   if (shards) distributed::shard(optimizer, group);
   if (is_way("slow")) be_slow(group);
   if (is_way("suspend")) be_suspended(group);
+  if (is_way("long_barrier")) {  // longer than the group's timeout
+    if (wrong) usleep(6'000'000);
+    group.barrier(20);
+  }
   if (is_way("no_memory_async") || is_way("no_memory_wait")) sum_with_failures(group, wrong, is_way("no_memory_wait"));
   if (is_way("no_memory_send")) send_with_failures(group, wrong);
   const int steps = is_way("die_bucket") ? 1'000'000 : 6;
@@ -228,6 +232,7 @@ int train(int argc, char** argv) {
     if (!wrong && step == 3 && (is_way("shape") || is_way("call"))) group.all_reduce(zeros({3}));
     if (!wrong && step == 3 && is_way("root")) (void)group.gather(zeros({3}), 0);
     if (!wrong && step == 3 && is_way("rows")) (void)group.all_gather_rows(zeros({2, 3}));
+    if (!wrong && step == 3 && is_way("hang_at_a_barrier")) group.barrier(1);
     if (!wrong && step == 3 && is_way("die_collective")) {
       Tensor x = zeros({1 << 20});
       for (;;) group.all_reduce(x);
