@@ -1,4 +1,4 @@
-// What scores of two classes are worth at every threshold: ROC and precision-recall curves, and the areas under them.
+// Metrics of scores of two classes over all thresholds: ROC and precision-recall curves, and the areas under them.
 #pragma once
 
 #include <vector>
@@ -23,8 +23,8 @@ struct PrecisionRecallCurve {
   Tensor thresholds;  // (points)
 };
 
-/// What is computed exactly from all scores, which are kept in memory until reset(). For several classes, use one for
-/// each of them: `scores.update(probabilities.select(1, c), labels == c);`.
+/// Curves and areas, computed exactly from all scores, which are kept in memory until reset(). For several classes, use
+/// one for each of them: `scores.update(probabilities.select(1, c), labels == c);`.
 class BinaryScores {
  public:
   BinaryScores() : BinaryScores("BinaryScores") {}

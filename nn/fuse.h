@@ -20,8 +20,8 @@ struct FoldedNorm {
 FoldedNorm fold_norm(const Tensor& weight, const Tensor& bias, const BatchNorm& norm, int64_t axis = 0,
                      int64_t groups = 1);
 
-/// Sets the values of `layer` and what its parameters and mode have from `from`. Error if the weight of `from` is
-/// computed.
+/// Gives `layer` the values of `folded`. Its mode, and whether it is trained, are those of `from`. Error if the weight
+/// of `from` is computed.
 void take_folded(const Module& from, const FoldedNorm& folded, Module& layer);
 }  // namespace detail
 
@@ -29,7 +29,7 @@ void take_folded(const Module& from, const FoldedNorm& folded, Module& layer);
 /// does (its results differ by rounding):
 ///   nn::Conv2d fused = nn::fuse_conv_bn(net.conv, net.norm);
 /// It has a bias, and parameters of its own. Error if the norm uses the statistics of its batches, ShapeError if it is
-/// of another number of channels. Of a layer with a computed weight, such as a weight_norm(), give plain(). (A
+/// of another number of channels. For a layer with a computed weight, such as a weight_norm(), pass its plain(). (A
 /// Sequential in evaluation without history fuses a Conv2d and its BatchNorm2d by itself.)
 template <class Conv>
   requires std::derived_from<Conv, ConvLayer<Conv>> Conv fuse_conv_bn(const Conv& conv, const BatchNorm& norm) {
@@ -45,7 +45,7 @@ template <class Conv>
     return out;
   }
 
-/// The same for a linear layer and the norm of its features: fuse_linear_bn_eval.
+/// The same for a linear layer and the norm of its features (PyTorch's fuse_linear_bn_eval).
 Linear fuse_linear_bn(const Linear& linear, const BatchNorm& norm);
 
 }  // namespace weft::nn

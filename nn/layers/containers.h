@@ -46,8 +46,8 @@ template <class M, class Item> class ItemIterator {
 ///   flows.push_back(Coupling(4));  // a Flow
 template <std::derived_from<Module> M> class ModuleList : public Module {
  public:
-  /// Whether a Kind called as an M would use the weight from before weight_norm() or spectral_norm(): whether M is the
-  /// layer that was normed, or a base of it.
+  /// Whether a Kind called as an M would use the old weight of a layer whose weight is computed (weight_norm(), prune()
+  /// and their like): whether M is that layer's class, or a base of it.
   template <class Kind> static constexpr bool kUsesOldWeight = !std::same_as<M, Module> && requires {
     requires std::derived_from<typename Kind::ComputedLayer, M>;
   };

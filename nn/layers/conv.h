@@ -107,8 +107,8 @@ WEFT_CONV_LAYER(ConvTranspose3d, Size3, WEFT_CALL_WITH_SIZE(ConvTranspose3d));
 #undef WEFT_CALL_WITH_SIZE
 #undef WEFT_CONV_LAYER
 
-/// Whether a layer may compute x with fused ops instead of its own: x has no history, there is no Autocast, observer or
-/// hook, and x is on the CPU.
+/// Whether a layer may compute x with fused ops instead of its own: x has no history and is on the CPU, and there is no
+/// Autocast, no hook, and no observer that needs separate ops.
 bool runs_unseen(const Tensor& x);
 
 }  // namespace weft::nn

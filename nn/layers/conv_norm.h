@@ -6,9 +6,9 @@
 
 namespace weft::nn {
 
-/// norm(conv(x)), followed by relu if `then_relu`. In evaluation, if nothing is recorded or observed, this is one op
-/// (conv2d_scaled). The fused op rounds differently from the separate layers: it rounds (x - mean) / std where they
-/// round x - mean.
+/// norm(conv(x)), followed by relu if `then_relu`. In evaluation, if nothing is recorded and no observer needs separate
+/// ops, this is one op (conv2d_scaled). The fused op rounds differently from the separate layers: it rounds
+/// (x - mean) / std where they round x - mean.
 Tensor conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, bool then_relu);
 /// Whether conv_norm() runs as one op for this x.
 bool is_one_op(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x);

@@ -22,7 +22,7 @@ namespace detail {
 Tensor orthogonal_base(const Tensor& weight);
 /// The weight for the trained values and the base.
 Tensor orthogonal_weight(const Tensor& original, const Tensor& base, OrthogonalMap map);
-/// Those that give the base itself: -1 on the diagonal, as in PyTorch.
+/// The trained values for which the weight is the base itself: -1 on the diagonal, as in PyTorch.
 Tensor orthogonal_start(const Tensor& weight);
 }  // namespace detail
 
@@ -50,8 +50,8 @@ template <Parametrizable M> class Orthogonal : public Parametrized<Orthogonal<M>
 
 /// `auto layer = nn::orthogonal(nn::Linear(8, 8));`: the matrices of the last two axes of its weight have orthonormal
 /// columns, or rows if there are fewer of them, whatever training does (Lezcano-Casado, arXiv 1909.09501). Each is base
-/// * map(A), where A is skew-symmetric and made of the lower triangle of parametrizations.NAME.original, which starts
-/// without effect, and the buffer parametrizations.NAME.0.base is what is orthogonal in the weight that the layer had.
+/// * map(A). A is skew-symmetric, made of the lower triangle of the trained parametrizations.NAME.original, and 0 at
+/// first; the buffer parametrizations.NAME.0.base is an orthogonal matrix made of the weight that the layer had.
 /// f32 or f64. A call costs in proportion to n^3 for the larger side n of the matrix. As in PyTorch with
 /// `orthogonal_map="matrix_exp"`, its default for square weights; for others its default is "householder", whose state
 /// does not fit. ShapeError for a weight of less than two axes.

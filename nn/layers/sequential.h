@@ -31,7 +31,8 @@ concept FusibleNorm = std::derived_from<M, BatchNorm> && requires {
 /// Runs modules with `Tensor forward(const Tensor&)`, or functions, one after the other. Their names are "0", "1", ...
 /// unless given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` Some layers are fused. A batch norm, a
 /// following ReLU and a following MaxPool2d run as one op, and observers still see all the layers. In evaluation and
-/// without history, a Conv2d, its BatchNorm2d and a following ReLU run as one op unless an observer is active.
+/// without history, a Conv2d, its BatchNorm2d and a following ReLU run as one op, unless an observer needs separate
+/// ops.
 class Sequential : public Layer<Sequential> {
  public:
   template <SequentialStep... Ms> explicit Sequential(Ms... modules) { (push_back(std::move(modules)), ...); }

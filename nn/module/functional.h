@@ -24,7 +24,7 @@ class ReplacedState {
  public:
   /// Names are those of state_dict(); tensors that `state` does not name stay unchanged. Error for a name that the
   /// module does not have, an undefined tensor, a different shape, or two different tensors for one shared parameter.
-  /// Also for the weight of a weight_norm() or spectral_norm(), which each call computes, unless it is `computed`.
+  /// Also for a weight that each call computes, as of a weight_norm(), unless it is `computed`.
   ReplacedState(const Module& module, const StateDict& state, const std::string& computed = {});
   ~ReplacedState();
   ReplacedState(const ReplacedState&) = delete;

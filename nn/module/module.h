@@ -64,7 +64,7 @@ void warn_of_member(const Module& layer, const Module& member);
 class FreshStatistics;
 class Parametrization;
 
-/// A child or parameter by its name, and its new name. With an empty one, it belongs to the module no longer.
+/// The name of a child or parameter, and its new name. If that is empty, it no longer belongs to the module.
 struct Renamed {
   std::string from, to;
 };

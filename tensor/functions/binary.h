@@ -49,8 +49,8 @@ Tensor lcm(const Tensor& a, const Tensor& b);
 /// pow() of the operands cast to f64.
 Tensor float_power(const Tensor& a, const Tensor& b);
 Tensor float_power(const Tensor& a, double b);
-/// The dtype of a + b: that of a tensor without axes, or a number, counts within its category (bool < integer <
-/// floating) only beside others without axes. promote(a.dtype(), b.dtype()) is that of dtypes alone.
+/// The dtype of a + b. A number, or a tensor without axes, beside a tensor with axes changes the dtype only if its
+/// category (bool < integer < floating) is higher; promote(a.dtype(), b.dtype()) does not look at axes.
 DType result_type(const Tensor& a, const Tensor& b);
 inline DType result_type(const Tensor& a, const Scalar& b) { return promote_scalar(a.dtype(), b); }
 inline DType result_type(const Scalar& a, const Tensor& b) { return promote_scalar(b.dtype(), a); }

@@ -15,7 +15,7 @@ struct LowRankResult {
 };
 struct SvdLowrankOptions {
   int64_t q = 6;                   // singular values; more than min(m, n) count as min(m, n)
-  int64_t niter = 2;               // multiplications with a a^T that bring the projection closer to the largest ones
+  int64_t niter = 2;               // multiplications with a a^T, which make the largest singular values more precise
   Tensor m = {};                   // if given, a - m is decomposed; it broadcasts with a
   Generator* generator = nullptr;  // draws the projection; default: the process's generator
 };

@@ -18,9 +18,9 @@ namespace weft {
 /// The derivative of digamma of the given order (order 0 is digamma itself). Infinite at the poles 0, -1, ... Error
 /// unless 0 <= order <= 170; the gradient takes the next order.
 Tensor polygamma(int64_t order, const Tensor& x);
-/// The logarithm of the multivariate gamma function: p (p - 1) / 4 log(pi) and lgamma(x - i / 2) for i from 0 to p - 1
-/// (NIST Digital Library of Mathematical Functions, 35.3.4). It is meant for x > (p - 1) / 2, and not checked. Error
-/// unless p >= 1.
+/// The logarithm of the multivariate gamma function: p (p - 1) / 4 log(pi) plus the sum of lgamma(x - i / 2) for i from
+/// 0 to p - 1 (NIST Digital Library of Mathematical Functions, 35.3.4). It is defined for x > (p - 1) / 2, which is not
+/// checked. Error unless p >= 1.
 Tensor mvlgamma(const Tensor& x, int64_t p);
 /// sin(pi x) / (pi x), 1 at 0.
 Tensor sinc(const Tensor& x);

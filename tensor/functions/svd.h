@@ -28,8 +28,8 @@ struct PinvOptions {
   bool hermitian = false;           // the matrices are symmetric (not checked): only their lower triangle is read
 };
 /// The Moore-Penrose pseudoinverse: (..., m, n) gives (..., n, m). Singular values up to max(atol, rtol s_max) count as
-/// zero. Gradient: Golub and Pereyra 1973, for changes of the matrix that do not change its rank. If `hermitian`, it is
-/// symmetric, for changes that keep the matrix symmetric. ShapeError if `hermitian` and m != n.
+/// zero. Gradient: Golub and Pereyra 1973, for changes of the matrix that do not change its rank. If `hermitian`, the
+/// gradient is symmetric, for changes that keep the matrix symmetric. ShapeError if `hermitian` and m != n.
 Tensor pinv(const Tensor& a, const PinvOptions& options = {});
 /// The number of singular values above max(atol, rtol s_max), i64; if `hermitian`, they are the absolute values of the
 /// eigenvalues.

@@ -11,9 +11,10 @@
 namespace weft::kernels::cpu::vmath {
 
 namespace detail {
-/// Chebyshev fits of what is left of J and Y of order n once zeros and logarithms are taken out. Below 5 in x^2: J is
-/// x^n (x^2 - a^2) (x^2 - b^2) times the first, where a and b are its first zeros; Y less 2 / pi (log(x) J - n / x) is
-/// x^n times the second. From 5 in (5 / x)^2, P and x / 5 Q of M. Abramowitz and I. Stegun, 9.2.5 and 9.2.6.
+/// Chebyshev fits of what is left of J and Y of order n once zeros and logarithms are taken out. For x below 5 they are
+/// polynomials in x^2: J is x^n (x^2 - a^2) (x^2 - b^2) times the first, where a and b are its first zeros, and
+/// Y - 2 / pi (log(x) J - n / x) is x^n times the second. From 5 on they are polynomials in (5 / x)^2: P and x / 5 Q of
+/// M. Abramowitz and I. Stegun, 9.2.5 and 9.2.6.
 template <int order> struct BesselFits;
 template <> struct BesselFits<0> {
   static constexpr double kZero = 2.404825557695773, kZeroLow = -1.176691651530894e-16, kNext = 5.520078110286311,
@@ -100,7 +101,7 @@ template <int order, bool second, class V> WEFT_SIMD V far_bessel(V x) {
   const V root = square_root(x) * 1.7724538509055159;  // of pi x
   return select(x == std::numeric_limits<double>::infinity(), V{}, wave / root);
 }
-/// near where x <= 5, else far; each only if a lane needs it.
+/// The values of `near` in the lanes where x <= 5, of `far` in the others. Each is computed only if a lane needs it.
 template <class V> WEFT_SIMD V at_five(V x, auto near, auto far) {
   const auto large = x > 5.0;
   if (!any_lane(large)) return near(x);
@@ -127,8 +128,9 @@ template <int order> WEFT_SIMD Doubles bessel_y(Doubles x) {
 }
 
 namespace detail {
-/// Fits of I and K. Up to 2 in x^2: I of order n is x^n times the first, K is (-1)^(n + 1) log(x / 2) I and x^-n times
-/// the second. From 2 in 4 / x - 1: K is e^-x / sqrt(x) times the third.
+/// Chebyshev fits of I and K of order n. For x up to 2 they are polynomials in x^2: I is x^n times the first, K is
+/// (-1)^(n + 1) log(x / 2) I plus x^-n times the second. From 2 on, K is e^-x / sqrt(x) times the third, a polynomial in
+/// 4 / x - 1.
 template <int order> struct ModifiedFits;
 template <> struct ModifiedFits<0> {
   static constexpr double kI[] = {1.5591722255510926e-14, 2.5398791970311194e-12, 3.27324784353647e-10,

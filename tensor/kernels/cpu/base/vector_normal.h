@@ -92,9 +92,9 @@ template <class V> WEFT_SIMD V lost_of_root(V x, V product) {
 }
 }  // namespace detail
 
-/// The share of the normal distribution below x, erfc(-x / sqrt(2)) / 2, of floats or doubles. What rounding changes in
-/// the argument would be large in the tail: it is added by the derivative, with 2 / (sqrt(pi) erfcx(t)) close to
-/// t + sqrt(t^2 + 4 / pi) (M. Abramowitz and I. Stegun, 7.1.13).
+/// The share of the normal distribution below x, erfc(-x / sqrt(2)) / 2, of floats or doubles. A rounded argument would
+/// be a large error in the tail, so what rounding took is added, times the derivative, in which 2 / (sqrt(pi) erfcx(t))
+/// is close to t + sqrt(t^2 + 4 / pi) (M. Abramowitz and I. Stegun, 7.1.13).
 template <class V> WEFT_SIMD V ndtr(V x) {
   using T = Lane<V>;
   const V near = simd::smaller(splat<V>(T(50)), simd::larger(splat<V>(T(-50)), x));  // beyond it is 0 or 1
@@ -103,7 +103,7 @@ template <class V> WEFT_SIMD V ndtr(V x) {
   return erfc(t) * (T(0.5) - T(0.5) * (lost * slope));
 }
 
-/// log(ndtr(x)). Below 0 it is -x^2 / 2 and the logarithm of a number between 0 and 1/2, of the same sign.
+/// log(ndtr(x)). For x < 0 it is -x^2 / 2 plus the logarithm of a number between 0 and 1/2: both are negative.
 WEFT_SIMD Doubles log_ndtr(Doubles x) {
   const Doubles size = absolute(x), share = detail::erfcx_of_sizes(size * (1 / std::numbers::sqrt2)) * 0.5;
   const Doubles tail = detail::exp_of_square(simd::smaller(splat<Doubles>(40.0), size), -0.5) * share;

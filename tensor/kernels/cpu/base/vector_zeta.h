@@ -51,8 +51,8 @@ template <class V> WEFT_SIMD V floor_of(V x) {
   return select(absolute(x) < 0x1p51, down, x);
 }
 
-/// The same of an integer x and a q < 0 that is none. With f = q - floor(q), the terms above 0 are those
-/// of zeta(x, f). The terms below 0 have the bases q, q + 1, ..., f - 1, whose sizes 1 - f, 2 - f, ..., -q are those of
+/// The same of an integer x and a negative q that is no integer. With f = q - floor(q), the terms above 0 are those of
+/// zeta(x, f). The terms below 0 have the bases q, q + 1, ..., f - 1, whose sizes 1 - f, 2 - f, ..., -q are those of
 /// zeta(x, 1 - f) less those of zeta(x, 1 - q); the sign of each term is (-1)^x. Where x is odd and f close to 1/2, the
 /// first two sums almost cancel: their difference is taken first.
 template <class V> WEFT_SIMD V zeta_below(V x, V q) {
@@ -63,8 +63,8 @@ template <class V> WEFT_SIMD V zeta_below(V x, V q) {
 }
 }  // namespace detail
 
-/// The sum of (q + k)^-x over k >= 0: NaN where x < 1, inf where x = 1 and where q is 0, -1, ...; below 0 in q also NaN
-/// where x is no integer.
+/// The sum of (q + k)^-x over k >= 0. NaN where x < 1, and where q < 0 and x is no integer; inf where x = 1, and where q
+/// is 0, -1, ...
 WEFT_SIMD Doubles zeta(Doubles x, Doubles q) {
   constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
   const auto inside = (x > 1.0) & (q > 0.0), below = (x > 1.0) & (q < 0.0);
