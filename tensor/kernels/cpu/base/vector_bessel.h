@@ -129,8 +129,8 @@ template <int order> WEFT_SIMD Doubles bessel_y(Doubles x) {
 
 namespace detail {
 /// Chebyshev fits of I and K of order n. For x up to 2 they are polynomials in x^2: I is x^n times the first, K is
-/// (-1)^(n + 1) log(x / 2) I plus x^-n times the second. From 2 on, K is e^-x / sqrt(x) times the third, a polynomial in
-/// 4 / x - 1.
+/// (-1)^(n + 1) log(x / 2) I plus x^-n times the second. From 2 on, K is e^-x / sqrt(x) times the third, a
+/// polynomial in 4 / x - 1.
 template <int order> struct ModifiedFits;
 template <> struct ModifiedFits<0> {
   static constexpr double kI[] = {1.5591722255510926e-14, 2.5398791970311194e-12, 3.27324784353647e-10,

@@ -63,8 +63,8 @@ template <class V> WEFT_SIMD V zeta_below(V x, V q) {
 }
 }  // namespace detail
 
-/// The sum of (q + k)^-x over k >= 0. NaN where x < 1, and where q < 0 and x is no integer; inf where x = 1, and where q
-/// is 0, -1, ...
+/// The sum of (q + k)^-x over k >= 0. NaN where x < 1, and where q < 0 and x is no integer; inf where x = 1, and where
+/// q is 0, -1, ...
 WEFT_SIMD Doubles zeta(Doubles x, Doubles q) {
   constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
   const auto inside = (x > 1.0) & (q > 0.0), below = (x > 1.0) & (q < 0.0);
