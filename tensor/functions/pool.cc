@@ -6,6 +6,7 @@
 #include "tensor/adjoints/pool.h"
 #include "tensor/adjoints/spatial.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -229,7 +230,9 @@ Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options) {
 
 namespace adjoint {
 
-Tensor max_pool2d(const Tensor& x, const MaxWindows& windows) { return dispatch::apply(op::MaxPool2d{windows}, x)[0]; }
+Tensor max_pool2d(const Tensor& x, const MaxWindows& windows) {
+  return dispatch::apply(op::MaxPool2d{windows, dispatch::may_need_gradient(x)}, x)[0];
+}
 
 ValuesAndIndices max_pool2d_with_indices(const Tensor& x, const MaxWindows& windows) {
   const auto found = dispatch::apply(op::MaxPool2d{windows}, x);

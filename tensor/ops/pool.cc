@@ -77,7 +77,8 @@ void check_indices(const Operand& indices, const Shape& expected) {
 
 std::array<Spec, 2> MaxPool2d::infer(const Operand& x) const {
   const View view = like(x, pooled_shape(x.shape(), windows));
-  return {Spec{view, x.dtype}, Spec{view, max_pool2d_index_dtype(windows.options)}};
+  const DType index = max_pool2d_index_dtype(windows.options);
+  return {Spec{view, x.dtype}, Spec{with_indices ? view : View::contiguous({0}), index}};
 }
 
 Spec MaxPool2dBackward::infer(const Operand& g, const Operand& indices) const {

@@ -42,14 +42,16 @@ inline bool windows_tile(const MaxWindows& w, int axis, int64_t inputs, int64_t 
 namespace op {
 
 /// The maxima, and the position of each within its window (u8 or i32): row * kernel width + column, or the largest
-/// value of that dtype if the whole window is padding.
+/// value of that dtype if the whole window is padding. Only gradients and max_pool2d_with_indices read the positions:
+/// they have shape [0] unless `with_indices`.
 struct MaxPool2d {
   MaxWindows windows;
+  bool with_indices = true;
   static constexpr std::string_view name = "max_pool2d";
   static constexpr std::string_view cost = "a comparison a tap";
   static constexpr Policy policy = {.accepts = kFloating};
   static constexpr int outputs = 2;
-  void attributes(auto visit) const { visit("windows", windows); }
+  void attributes(auto visit) const { visit("windows", windows), visit("with_indices", with_indices); }
   bool operator==(const MaxPool2d&) const = default;
   std::array<Spec, 2> infer(const Operand& x) const;
   void cpu(const Operand& x, const Operand& out, const Operand& indices) const;

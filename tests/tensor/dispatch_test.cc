@@ -301,11 +301,12 @@ TEST(Dispatch, OptionsPrintAsTheyAreWritten) {
       {[&] {
          return max_pool2d(x, {.kernel_size = {2, 3}, .ceil_mode = true});
        },
-       "max_pool2d(windows={kernel_size=(2, 3), stride=(2, 3), padding=0, dilation=1, ceil_mode=true})"},
+       "max_pool2d(windows={kernel_size=(2, 3), stride=(2, 3), padding=0, dilation=1, ceil_mode=true}, "
+       "with_indices=false)"},
       {[&] {
          return adaptive_max_pool2d(x, {3, 2});
        },
-       "max_pool2d(windows=adaptive to (3, 2))"},
+       "max_pool2d(windows=adaptive to (3, 2), with_indices=false)"},
       {[&] { return avg_pool2d(x, {.kernel_size = 2, .padding = 1}); },
        "avg_pool2d(options={kernel_size=2, stride=2, padding=1, dilation=1, ceil_mode=false})"},
       {[&] {

@@ -30,7 +30,7 @@ template <class C> struct WindowColumns {
 };
 
 /// One pixel's step of every window of a row: `row` has what the windows' place k reads.
-template <class C, class I>
+template <bool kIndices, class C, class I>
 [[gnu::noinline]] void step_windows(const C* row, const int32_t* at, const I* tap, I first, int64_t windows, C* best,
                                     I* index) {
 #pragma GCC ivdep
@@ -38,7 +38,7 @@ template <class C, class I>
     const C value = row[at[w]], old = best[w];
     const bool wins = simd::takes_place(value, old);
     best[w] = wins ? value : old;
-    index[w] = wins ? first + tap[w] : index[w];
+    if constexpr (kIndices) index[w] = wins ? first + tap[w] : index[w];
   }
 }
 
@@ -52,26 +52,30 @@ void line_of_few_channels(Image<S> x, const Link* a0, const Link* a1, const Wind
   constexpr C kLowest = -std::numeric_limits<C>::infinity();
   const int64_t windows = columns.windows;
   const Scratch<C> line(width), best(windows);
-  const Scratch<I> index(windows);
+  const Scratch<I> index(kHasIndices<Index> ? windows : 0);
   C* const row = line.data();
   for (int64_t c = 0; c < channels; ++c) {
     std::fill_n(best.data(), windows, kLowest);
     const bool any = a0 != a1 && columns.longest > 0;
-    for (int64_t w = 0; w < windows; ++w)
-      index.data()[w] = any ? static_cast<I>(a0->tap * kernel_width) + columns.tap[static_cast<size_t>(w)]
-                            : static_cast<I>(kNoIndex<Index>);
+    if constexpr (kHasIndices<Index>)
+      for (int64_t w = 0; w < windows; ++w)
+        index.data()[w] = any ? static_cast<I>(a0->tap * kernel_width) + columns.tap[static_cast<size_t>(w)]
+                              : static_cast<I>(kNoIndex<Index>);
     for (const Link* a = a0; a != a1; ++a) {
       const S* from = x.at(a->at, 0) + c * x.channel;
       const auto first = static_cast<I>(a->tap * kernel_width);
       for (int64_t w = 0; w < width; ++w) row[w] = static_cast<C>(from[w * x.column]);
       for (int64_t k = 0; k < columns.longest; ++k)
-        step_windows<C, I>(row, columns.at.data() + k * windows, columns.tap.data() + k * windows, first, windows,
-                           best.data(), index.data());
+        step_windows<kHasIndices<Index>, C, I>(row, columns.at.data() + k * windows, columns.tap.data() + k * windows,
+                                               first, windows, best.data(), index.data());
     }
-    for (int64_t w : columns.empty) best.data()[w] = kLowest, index.data()[w] = static_cast<I>(kNoIndex<Index>);
+    for (int64_t w : columns.empty) {
+      best.data()[w] = kLowest;
+      if constexpr (kHasIndices<Index>) index.data()[w] = static_cast<I>(kNoIndex<Index>);
+    }
     for (int64_t w = 0; w < windows; ++w) {
       out.at(h, w)[c * out.channel] = static_cast<S>(best.data()[w]);
-      indices.at(h, w)[c * indices.channel] = static_cast<Index>(index.data()[w]);
+      if constexpr (kHasIndices<Index>) indices.at(h, w)[c * indices.channel] = static_cast<Index>(index.data()[w]);
     }
   }
 }

@@ -20,10 +20,18 @@ template <class F> void visit_index_type(DType dtype, F&& f) {
 /// with_counts() for windows that may have so few rows and columns: not those of more than 255 elements, whose indices
 /// are i32.
 template <class Index, class F> void with_counts_of(int64_t rows, int64_t columns, const F& f) {
-  if constexpr (std::is_same_v<Index, uint8_t>)
-    with_counts(rows, columns, f);
-  else
+  if constexpr (std::is_same_v<Index, int32_t>)
     f.template operator()<0, 0>();
+  else
+    with_counts(rows, columns, f);
+}
+
+/// The index of a window before any element is larger than -inf: of its first element, which wins where all are -inf.
+template <class Index, class I>
+I first_index(const Link* a0, const Link* a1, const Link* b0, const Link* b1, int64_t kernel_width) {
+  if constexpr (kHasIndices<Index>)
+    return a0 != a1 && b0 != b1 ? static_cast<I>(a0->tap * kernel_width + b0->tap) : static_cast<I>(kNoIndex<Index>);
+  return 0;
 }
 
 /// One row of results; [a0, a1) are the rows of x it reads.
@@ -36,9 +44,7 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
   const bool contiguous = x.channel == 1 && out.channel == 1 && indices.channel == 1;
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
-    // The first element of the window wins where all are -inf.
-    const bool any = a0 != a1 && b0 != b1;
-    const I start = any ? static_cast<I>(a0->tap * kernel_width + b0->tap) : static_cast<I>(kNoIndex<Index>);
+    const I start = first_index<Index, I>(a0, a1, b0, b1, kernel_width);
     with_counts_of<Index>(a1 - a0, b1 - b0, [=]<int A, int B>() {
       for_each_vector<N>(channels, contiguous, [=]<bool kFull>(int64_t c, int count) {
         auto best = simd::splat<C, N>(-std::numeric_limits<C>::infinity());
@@ -48,10 +54,12 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
             const auto value = load_channels<kFull, C, N>(x.at(a->at, b->at) + c * x.channel, x.channel, count);
             const auto wins = simd::takes_place(value, best);
             best = wins ? value : best;
-            index = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : index;
+            if constexpr (kHasIndices<Index>)
+              index = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : index;
           }
         store_channels<kFull, C, N>(out.at(h, w) + c * out.channel, out.channel, best, count);
-        store_channels<kFull, I, N>(indices.at(h, w) + c * indices.channel, indices.channel, index, count);
+        if constexpr (kHasIndices<Index>)
+          store_channels<kFull, I, N>(indices.at(h, w) + c * indices.channel, indices.channel, index, count);
       });
     });
   }
@@ -116,13 +124,13 @@ void channels_last_maxima(const Operand& x, const Operand& out, const Operand& i
                           const Links& rows, const Links& columns) {
   for_each_band(out, image_bytes<S>(x), [&](int64_t n, const RowRange& band) {
     const ChannelsLastRows<S> from(x, linked_rows(rows, band)), to(out, band);
-    const ChannelsLastRows<Index> where(indices, band);
+    const ChannelsLastRows<Index> where(indices, kHasIndices<Index> ? band : RowRange{0, 0});
     from.read(Image<S>(x, n));
     for (int64_t h = band.begin; h < band.end; ++h)
       line_of_maxima<S, Index>(*from, rows.begin(h), rows.end(h), columns, kernel.width, out.size(1), out.size(3), *to,
                                *where, h);
     to.write(Image<S>(out, n));
-    where.write(Image<Index>(indices, n));
+    if constexpr (kHasIndices<Index>) where.write(Image<Index>(indices, n));
   });
 }
 
@@ -298,15 +306,20 @@ using namespace kernels::cpu;
 /// Padding counts as -inf; a NaN in a window is the result, and its first one the index.
 void op::MaxPool2d::cpu(const Operand& x, const Operand& out, const Operand& indices) const {
   if (out.numel() == 0) return;
-  visit_both(out, indices, [&]<class S, class Index>() {
-    const auto pool = [&](const Operand& from, const std::array<Operand, 2>& to, const Pool2dOptions& o) {
+  const auto run = [&]<class S, class Index>(const auto& outs) {
+    const auto pool = [&](const Operand& from, const auto& to, const Pool2dOptions& o) {
       MaxWindows part = windows;
       part.options = o;
-      maxima<S, Index>(from, to[0], to[1], part);
+      maxima<S, Index>(from, to.front(), to.back(), part);
     };
-    if (windows.is_adaptive() || !pool_in_blocks(x, std::array{out, indices}, windows.options, pool))
-      maxima<S, Index>(x, out, indices, windows);
-  });
+    if (windows.is_adaptive() || !pool_in_blocks(x, outs, windows.options, pool)) pool(x, outs, windows.options);
+  };
+  if (with_indices)
+    visit_both(out, indices, [&]<class S, class Index>() {
+      run.template operator()<S, Index>(std::array{out, indices});
+    });
+  else
+    visit_floating(out.dtype, [&]<class S>() { run.template operator()<S, NoIndices>(std::array{out}); });
 }
 
 void op::MaxPool2dBackward::cpu(const Operand& g, const Operand& indices, const Operand& out) const {

@@ -30,7 +30,7 @@ template <class C> struct EvenWindows {
 };
 
 /// Finds the maxima of one row of windows after another.
-template <class S> class RowMaxima {
+template <class S, class Index> class RowMaxima {
   using C = Compute<S>;
   using I = IndexLane<C>;
   static constexpr int N = simd::kLanes<C>, kLines = 8;
@@ -46,21 +46,20 @@ template <class S> class RowMaxima {
         stored_(std::max(windows.length, windows.o.padding + width) + 4 * N),
         lines_(direct_ ? 0 : kLines * stored_),
         best_(windows.windows + N),
-        index_(windows.windows + N) {
+        index_(kHasIndices<Index> ? windows.windows + N : 0) {
     std::fill_n(lines_.data(), direct_ ? 0 : kLines * stored_, static_cast<S>(kLowest));
   }
 
   /// A row of results; [a0, a1) are the rows of the image that it reads, the first element of row i at x + i * row.
-  template <class Index>
+  /// `indices` is null where none are wanted.
   void write(const S* x, int64_t row, const Link* a0, const Link* a1, S* out, int64_t out_step, Index* indices,
              int64_t index_step) const {
-    constexpr bool kSmall = std::is_same_v<Index, uint8_t>;
-    const auto put = [=](int64_t w, S value, Index index) {
+    constexpr bool kSmall = !std::is_same_v<Index, int32_t>;
+    const auto put = [=](int64_t w, S value, auto index) {
       out[w * out_step] = value;
-      indices[w * index_step] = index;
+      if constexpr (kHasIndices<Index>) indices[w * index_step] = static_cast<Index>(index);
     };
-    Results to{};
-    if constexpr (kSmall) to = {out, out_step, indices, index_step};
+    const Results to{out, out_step, indices, index_step};
     for (const Link* a = a0; a < a1; a += kLines) {
       Group group;
       group.count = static_cast<int>(std::min<int64_t>(kLines, a1 - a));
@@ -75,10 +74,11 @@ template <class S> class RowMaxima {
         windows_.o.stride == 2 ? search<2>(group, to) : search<0>(group, to);
     }
     for (int64_t w = 0; !kSmall && a0 != a1 && w < windows_.windows; ++w)
-      put(w, static_cast<S>(best_.data()[w]), static_cast<Index>(index_.data()[w]));
+      put(w, static_cast<S>(best_.data()[w]), index_.data()[w]);
     const S lowest = static_cast<S>(kLowest);
-    for (int64_t w = 0; a0 == a1 && w < windows_.windows; ++w) put(w, lowest, kNoIndex<Index>);
-    for (int64_t w : windows_.outside) put(w, lowest, kNoIndex<Index>);
+    constexpr auto kNone = kNoIndex<std::conditional_t<kHasIndices<Index>, Index, uint8_t>>;
+    for (int64_t w = 0; a0 == a1 && w < windows_.windows; ++w) put(w, lowest, kNone);
+    for (int64_t w : windows_.outside) put(w, lowest, kNone);
   }
 
  private:
@@ -93,7 +93,7 @@ template <class S> class RowMaxima {
   struct Results {
     S* out;
     int64_t out_step;
-    uint8_t* indices;
+    Index* indices;
     int64_t index_step;
   };
 
@@ -133,8 +133,9 @@ template <class S> class RowMaxima {
     for (int r = 0; r < R; ++r) {
       at[r] = std::min(w + r * N, windows - count);
       best[r] = group.begins ? simd::splat<C, N>(kLowest) : simd::load<C, N>(best_.data() + at[r]);
-      index[r] = group.begins ? simd::load<I, N>(windows_.first_tap.data() + at[r]) + simd::splat<I, N>(group.tap[0])
-                              : simd::load<I, N>(index_.data() + at[r]);
+      if constexpr (kHasIndices<Index>)
+        index[r] = group.begins ? simd::load<I, N>(windows_.first_tap.data() + at[r]) + simd::splat<I, N>(group.tap[0])
+                                : simd::load<I, N>(index_.data() + at[r]);
     }
     for (int i = 0; i < group.count; ++i) {
       const S* line = group.line[i];
@@ -145,20 +146,21 @@ template <class S> class RowMaxima {
           const auto value = load_apart<kStride, C, N>(line + at[r] * o.stride, o.stride, count);
           const auto stays = simd::keeps(best[r], value);
           best[r] = stays ? best[r] : value;
-          index[r] = stays ? index[r] : simd::splat<I, N>(tap);
+          if constexpr (kHasIndices<Index>) index[r] = stays ? index[r] : simd::splat<I, N>(tap);
         }
     }
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
       if (!group.ends) {
         simd::store<C, N>(best_.data() + at[r], best[r]);
-        simd::store<I, N>(index_.data() + at[r], index[r]);
+        if constexpr (kHasIndices<Index>) simd::store<I, N>(index_.data() + at[r], index[r]);
       } else if (count == N && to.out_step == 1 && to.index_step == 1) {
         simd::store<C, N>(to.out + at[r], best[r]);
-        simd::store<I, N>(to.indices + at[r], index[r]);
+        if constexpr (kHasIndices<Index>) simd::store<I, N>(to.indices + at[r], index[r]);
       } else {
         store_channels<false, C, N>(to.out + at[r] * to.out_step, to.out_step, best[r], count);
-        store_channels<false, I, N>(to.indices + at[r] * to.index_step, to.index_step, index[r], count);
+        if constexpr (kHasIndices<Index>)
+          store_channels<false, I, N>(to.indices + at[r] * to.index_step, to.index_step, index[r], count);
       }
     }
   }
@@ -181,18 +183,22 @@ void maxima_of_rows(const Operand& x, const Operand& out, const Operand& indices
   const int64_t work = out.size(3) * std::min(kWork, kernel_height * std::min(windows.o.kernel, kWork));
   // The neighbors in memory come next: rows of a channel, or channels of a row.
   const bool by_rows = x.stride(1) > x.stride(2);
-  parallel_for(
-      x.size(0) * lines, std::max<int64_t>(1, kWork / std::max<int64_t>(1, work)), [&](int64_t begin, int64_t end) {
-        const RowMaxima<S> maxima(windows, x.size(3), x.stride(3));
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t n = i / lines, k = i % lines;
-          const int64_t c = by_rows ? k / height : k % channels, h = by_rows ? k % height : k / channels;
-          const Image<S> from(x, n), to(out, n);
-          const Image<Index> where(indices, n);
-          maxima.write(from.data + c * from.channel, from.row, rows.begin(h), rows.end(h), to.at(h, 0) + c * to.channel,
-                       to.column, where.at(h, 0) + c * where.channel, where.column);
-        }
-      });
+  parallel_for(x.size(0) * lines, std::max<int64_t>(1, kWork / std::max<int64_t>(1, work)),
+               [&](int64_t begin, int64_t end) {
+                 const RowMaxima<S, Index> maxima(windows, x.size(3), x.stride(3));
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t n = i / lines, k = i % lines;
+                   const int64_t c = by_rows ? k / height : k % channels, h = by_rows ? k % height : k / channels;
+                   const Image<S> from(x, n), to(out, n);
+                   const Image<Index> where(indices, n);
+                   Index* index = nullptr;
+                   int64_t index_step = 1;
+                   if constexpr (kHasIndices<Index>)
+                     index = where.at(h, 0) + c * where.channel, index_step = where.column;
+                   maxima.write(from.data + c * from.channel, from.row, rows.begin(h), rows.end(h),
+                                to.at(h, 0) + c * to.channel, to.column, index, index_step);
+                 }
+               });
 }
 
 }  // namespace weft::kernels::cpu

@@ -23,6 +23,10 @@ namespace weft::kernels::cpu {
 /// Indices are compared as integers as wide as the values, so that one mask serves both.
 template <class C> using IndexLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
 
+/// In place of the type of indices that are not computed.
+struct NoIndices {};
+template <class Index> inline constexpr bool kHasIndices = !std::is_same_v<Index, NoIndices>;
+
 /// Stands for a window that is all padding.
 template <class Index> constexpr Index kNoIndex = std::numeric_limits<Index>::max();
 
@@ -46,6 +50,12 @@ template <class S> struct Image {
   Image(S* memory, int64_t width, int64_t channels)
       : data(memory), row(width * channels), column(channels), channel(1) {}
   S* at(int64_t h, int64_t w) const { return data + h * row + w * column; }
+};
+
+template <> struct Image<NoIndices> {
+  static constexpr int64_t channel = 1;
+  Image(const Operand&, int64_t) {}
+  Image(NoIndices*, int64_t, int64_t) {}
 };
 
 /// The first `count` of N channels, `step` apart, as C. kFull: count is N and step is 1.

@@ -140,7 +140,10 @@ void maxima_of_wide_windows(const Operand& x, const Operand& out, const Operand&
       const WindowPart line = part_of_window(windows, w, x.size(3), width);
       const Link *a0 = rows.begin(h), *a1 = rows.end(h);
       const bool any = a0 != a1 && line.begin != line.end;
-      WindowSearch<S> search(any ? static_cast<I>(a0->tap * wide + line.tap) : static_cast<I>(kNoIndex<Index>));
+      I first = 0;
+      if constexpr (kHasIndices<Index>)
+        first = any ? static_cast<I>(a0->tap * wide + line.tap) : static_cast<I>(kNoIndex<Index>);
+      WindowSearch<S> search(first);
       for (const Link* a = a0; any && a != a1; ++a)
         search.look(from.at(a->at, line.begin) + c * from.channel, from.column, line.end - line.begin,
                     static_cast<I>(a->tap * wide + line.tap));
@@ -148,7 +151,7 @@ void maxima_of_wide_windows(const Operand& x, const Operand& out, const Operand&
       const Image<S> to(out, n);
       const Image<Index> where(indices, n);
       to.at(h, w)[c * to.channel] = static_cast<S>(found.value);
-      where.at(h, w)[c * where.channel] = static_cast<Index>(found.element);
+      if constexpr (kHasIndices<Index>) where.at(h, w)[c * where.channel] = static_cast<Index>(found.element);
     }
   });
 }
