@@ -71,32 +71,28 @@ template <class T> struct TableRows {
   const T* table;
   int64_t stride;
   const int64_t* rows;
-  int64_t bytes;   // of a row
   int64_t listed;  // rows from the first on, those of later bags too, that may be prefetched
 
   const T* operator()(int64_t k) const { return table + rows[k] * stride; }
-  /// For the reader of row k.
-  [[gnu::always_inline]] void prefetch_after(int64_t k) const {
+  /// For the reader of `bytes` of row k, from column j on: prefetches those of a later row.
+  [[gnu::always_inline]] void prefetch_after(int64_t k, int64_t j, int64_t bytes) const {
     constexpr int64_t kAhead = 16, kLine = 64;
     if (k + kAhead >= listed) return;
-    for (int64_t at = 0; at < bytes; at += kLine) simd::prefetch((*this)(k + kAhead), at);
+    const T* const from = (*this)(k + kAhead) + j;
+    for (int64_t at = 0; at < bytes; at += kLine) simd::prefetch(from, at);
   }
 };
 
 /// f(bag, its rows of the table, how many, the first's number among those of all bags) for each bag, on all threads.
-/// Rows are prefetched where the table is too large for the cache, and where they are short, or few enough to be in the
-/// L1 cache still when their last columns are read: a bag is read some registers of columns at a time.
+/// Rows are prefetched where the table is too large for the cache.
 template <class T, class F> void for_bags(const Bags& bags, const Operand& weight, const F& f) {
-  constexpr int64_t kCached = int64_t{1} << 19, kKept = int64_t{1} << 14, kShort = 128;
-  const int64_t width = weight.size(1), bytes = width * int64_t{sizeof(T)};
+  constexpr int64_t kCached = int64_t{1} << 19;
   const bool ahead = weight.numel() * int64_t{sizeof(T)} > kCached && weight.stride(1) == 1;
-  parallel_for(bags.count(), bags.grain(width), [&](int64_t begin, int64_t end) {
+  parallel_for(bags.count(), bags.grain(weight.size(1)), [&](int64_t begin, int64_t end) {
     const int64_t listed = ahead ? bags.begin(end) : 0;
     for (int64_t b = begin; b < end; ++b) {
       const int64_t first = bags.begin(b), count = bags.begin(b + 1) - first;
-      const bool stays = bytes <= kShort || count * bytes <= kKept;
-      f(b, TableRows<T>{weight.data<T>(), weight.stride(0), bags.rows() + first, bytes, stays ? listed - first : 0},
-        count, first);
+      f(b, TableRows<T>{weight.data<T>(), weight.stride(0), bags.rows() + first, listed - first}, count, first);
     }
   });
 }
@@ -146,7 +142,7 @@ void find_largest_in_registers(const TableRows<T>& rows, int64_t count, int64_t 
   Places places[K] = {};
   for (int i = 0; i < K; ++i) best[i] = load(rows(0) + begin + i * N);
   for (int64_t k = 1; k < count; ++k) {
-    if (begin == 0) rows.prefetch_after(k);
+    rows.prefetch_after(k, begin, K * N * int64_t{sizeof(T)});
     const T* row = rows(k) + begin;
 #pragma GCC unroll 4
     for (int i = 0; i < K; ++i) {

@@ -29,7 +29,7 @@ template <int kVectors, bool kWhole, class T, class Runs, class Scale>
 void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* start, T* to, int64_t j, int width) {
   using C = Compute<T>;
   constexpr int N = simd::kLanes<C>, kParts = sizeof(double) / sizeof(C);
-  constexpr int64_t kTogether = 8;
+  constexpr int64_t kTogether = 8, kBytes = kVectors * N * int64_t{sizeof(T)};
   const int last = width - (kVectors - 1) * N;
   // What a sum begins with: a start of -0 stays -0 where nothing but -0 is added.
   const auto none = start == nullptr ? C(0) : static_cast<C>(-C(0));
@@ -38,10 +38,9 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
   };
   const auto sum = [&](simd::Vec<C>* sums, int64_t first, int64_t end) {
     for (int64_t k = first; k < end; ++k) {
-      if constexpr (requires { runs.prefetch_after(k); })
-        if (j == 0) runs.prefetch_after(k);
+      if constexpr (requires { runs.prefetch_after(k, j, kBytes); }) runs.prefetch_after(k, j, kBytes);
       const T* row = runs(k) + j;
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sums[v] += scale(load(row, v), k);
     }
   };
@@ -53,7 +52,7 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
       simd::Vec<C> few[kVectors];
       for (auto& part : few) part = simd::splat<C>(none);
       sum(few, k, std::min(count, k + kTogether));
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) accumulate<SumOp<T>>(wide[v], few[v]);
     }
     double columns[kVectors * N];
@@ -62,7 +61,7 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
       for (int i = 0; i < width; ++i) columns[i] += static_cast<double>(static_cast<C>(start[j + i]));
     C rounded[kVectors * N];
     for (int i = 0; i < kVectors * N; ++i) rounded[i] = static_cast<C>(columns[i]);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v)
       if (kWhole || v + 1 < kVectors)
         simd::store<C>(to + j + v * N, simd::load<C>(rounded + v * N));
@@ -73,7 +72,7 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
   simd::Vec<C> totals[kVectors];
   for (auto& total : totals) total = simd::splat<C>(none);
   sum(totals, 0, count);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) {
     if (start != nullptr) totals[v] += load(start + j, v);
     if (kWhole || v + 1 < kVectors)
@@ -91,6 +90,7 @@ template <class T, class Runs, class Scale>
 void add_dense_runs(const Runs& runs, int64_t count, const Scale& scale, const T* start, T* to, int64_t length) {
   constexpr int N = simd::kLanes<Compute<T>>;
   int64_t j = 0;
+  for (; j + 8 * N <= length; j += 8 * N) detail::add_columns<8, true>(runs, count, scale, start, to, j, 8 * N);
   for (; j + 4 * N <= length; j += 4 * N) detail::add_columns<4, true>(runs, count, scale, start, to, j, 4 * N);
   const int left = static_cast<int>(length - j);
   if (left > 3 * N) return detail::add_columns<4, false>(runs, count, scale, start, to, j, left);
