@@ -161,14 +161,20 @@ template <class Base> class Held {
 };
 template <size_t N> using HeldDataset = Held<DatasetOf<N>>;
 
+namespace detail {
+/// An lvalue is held by reference and must outlive the holder; a temporary is moved in.
+template <class Base, class D> Held<Base> hold_as(D&& dataset) {
+  if constexpr (std::is_lvalue_reference_v<D>)
+    return Held<Base>(&dataset);
+  else
+    return Held<Base>(std::forward<D>(dataset));
+}
+}  // namespace detail
+
 /// Holds a dataset for loaders and wrapper datasets. An lvalue is held by reference and must outlive the holder; a
 /// temporary is moved in.
 template <AnyDataset D> auto hold(D&& dataset) {
-  constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
-  if constexpr (std::is_lvalue_reference_v<D>)
-    return HeldDataset<kTensors>(&dataset);
-  else
-    return HeldDataset<kTensors>(std::forward<D>(dataset));
+  return detail::hold_as<DatasetOf<std::remove_cvref_t<D>::kTensors>>(std::forward<D>(dataset));
 }
 
 }  // namespace weft::data

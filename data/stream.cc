@@ -57,7 +57,9 @@ void StreamCore::set_position(const std::string& position) {
   if (numbers.size() != 6 || numbers[5] > kMost) throw Error("set_position: not the position of a loader of a stream");
   if (numbers[0] != static_cast<uint64_t>(options_.batch_size))
     throw Error(text("set_position: it is of batches of ", numbers[0], ", this loader's have ", options_.batch_size));
-  if (numbers[1] != uint64_t{options_.drop_last}) throw Error("set_position: it is of a loader with another drop_last");
+  if (numbers[1] != uint64_t{options_.drop_last})
+    throw Error(text("set_position: it is of a loader with drop_last = ", numbers[1] != 0, ", this one has ",
+                     options_.drop_last));
   select({numbers[3], numbers[4]}, static_cast<int64_t>(numbers[5]), numbers[2] != 0);
 }
 

@@ -1,5 +1,5 @@
-// Streams: examples that come one after the other, without a number and without an index (lines of a log, records that
-// a program makes up), and their loader.
+// Streams (PyTorch's IterableDataset): examples that come one after the other and cannot be read by index, of which
+// nobody knows how many there are (lines of a log, records that a program generates); and their loader.
 //
 //   for (const auto& [x, y] : data::StreamLoader(records, {.batch_size = 64, .workers = 4})) step(x, y);
 //
@@ -102,7 +102,7 @@ class InOrder {
   /// Calls read() as soon as the batches before `number` were read. It returns whether there may be more. Does nothing
   /// if a call returned false; after fail(), throws the reason.
   void run(int64_t number, const std::function<bool()>& read);
-  /// A batch failed: its examples are lost, so that it and those behind it fail too.
+  /// Makes all later calls of run() throw `reason`: a batch failed, and its examples are lost.
   void fail(std::exception_ptr reason);
 
  private:
@@ -176,6 +176,7 @@ template <size_t N> class StreamEpoch final : public SharedObject {
 };
 
 }  // namespace detail
+
 /// Iterates over a stream in batches; see the top of this file. A stream that is an lvalue is held by reference and
 /// must outlive the loader; a temporary is moved in. Error if batch_size < 1, prefetch < 0 or workers < 0. Exceptions
 /// from the stream are rethrown in the loop.
@@ -187,7 +188,7 @@ template <size_t N> class StreamLoader : public io::Resumable {
   template <AnyStream S>
     requires(std::remove_cvref_t<S>::kTensors == N)
   explicit StreamLoader(S&& stream, const StreamOptions& options = {})
-      : stream_(hold_stream(std::forward<S>(stream))), core_(options) {}
+      : stream_(detail::hold_as<StreamOf<N>>(std::forward<S>(stream))), core_(options) {}
   StreamLoader(const StreamLoader&) = delete;
   StreamLoader& operator=(const StreamLoader&) = delete;
 
@@ -218,12 +219,6 @@ template <size_t N> class StreamLoader : public io::Resumable {
   void set_position(const std::string& position) override { core_.set_position(position); }
 
  private:
-  template <class S> static Held<StreamOf<N>> hold_stream(S&& stream) {
-    if constexpr (std::is_lvalue_reference_v<S>)
-      return Held<StreamOf<N>>(&stream);
-    else
-      return Held<StreamOf<N>>(std::forward<S>(stream));
-  }
   Held<StreamOf<N>> stream_;
   detail::StreamCore core_;
 };

@@ -217,7 +217,7 @@ TEST(StreamLoader, Errors) {
   EXPECT_EQ(error_of([&] { loader.set_position("stream 1 4 0 0 0 0 0"); }),
             "set_position: it is of batches of 4, this loader's have 1");
   EXPECT_EQ(error_of([&] { loader.set_position("stream 1 1 1 0 0 0 0"); }),
-            "set_position: it is of a loader with another drop_last");
+            "set_position: it is of a loader with drop_last = true, this one has false");
   EXPECT_EQ(error_of([&] { loader.set_position("stream 1 1 0 1 0 0 18446744073709551615"); }),
             "set_position: not the position of a loader of a stream");
   struct Nothing : data::StreamOf<1> {
