@@ -37,13 +37,11 @@ template <class F> Above each_threshold(const std::vector<Tensor>& batches, cons
 double share(int64_t count, int64_t all) { return static_cast<double>(count) / static_cast<double>(all); }
 double precision_of(const Above& above) { return share(above.positive, above.positive + above.negative); }
 
-Tensor tensor_of(const std::vector<double>& values) { return Tensor::from(values); }
-
-/// The counts as fractions of the last one, `all`.
+/// counts / all, f64.
 Tensor rates(const std::vector<int64_t>& counts, int64_t all) {
   std::vector<double> out;
   for (const int64_t count : counts) out.push_back(share(count, all));
-  return tensor_of(out);
+  return Tensor::from(out);
 }
 
 }  // namespace
@@ -82,7 +80,7 @@ double BinaryScores::average_precision() const {
   return area / static_cast<double>(all.positive);
 }
 
-RocCurve BinaryScores::roc() const {
+RocCurve BinaryScores::roc_curve() const {
   std::vector<int64_t> positive = {0}, negative = {0};
   std::vector<double> thresholds = {std::numeric_limits<double>::infinity()};
   const Above all = each_threshold(batches_, [&](const Above& above, const Above&) {
@@ -90,10 +88,10 @@ RocCurve BinaryScores::roc() const {
     negative.push_back(above.negative);
     thresholds.push_back(above.threshold);
   });
-  return {rates(negative, all.negative), rates(positive, all.positive), tensor_of(thresholds)};
+  return {rates(negative, all.negative), rates(positive, all.positive), Tensor::from(thresholds)};
 }
 
-PrecisionRecallCurve BinaryScores::precision_recall() const {
+PrecisionRecallCurve BinaryScores::precision_recall_curve() const {
   std::vector<int64_t> positive = {0};
   std::vector<double> precision = {1}, thresholds;
   const Above all = each_threshold(batches_, [&](const Above& above, const Above&) {
@@ -101,9 +99,9 @@ PrecisionRecallCurve BinaryScores::precision_recall() const {
     precision.push_back(precision_of(above));
     thresholds.push_back(above.threshold);
   });
-  // The lowest threshold comes first.
-  const auto turned = [](const Tensor& x) { return flip(x, {0}).contiguous(); };
-  return {turned(tensor_of(precision)), turned(rates(positive, all.positive)), turned(tensor_of(thresholds))};
+  const auto lowest_first = [](const Tensor& x) { return flip(x, {0}).contiguous(); };
+  return {lowest_first(Tensor::from(precision)), lowest_first(rates(positive, all.positive)),
+          lowest_first(Tensor::from(thresholds))};
 }
 
 }  // namespace weft::metrics

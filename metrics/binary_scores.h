@@ -1,4 +1,4 @@
-// Metrics of scores of two classes over all thresholds: ROC and precision-recall curves, and the areas under them.
+// ROC and precision-recall curves of scores of two classes, and the areas under them.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ struct PrecisionRecallCurve {
 };
 
 /// Curves and areas, computed exactly from all scores, which are kept in memory until reset(). For several classes, use
-/// one for each of them: `scores.update(probabilities.select(1, c), labels == c);`.
+/// one object for each of them: `scores.update(probabilities.select(1, c), labels == c);`.
 class BinaryScores {
  public:
   BinaryScores() : BinaryScores("BinaryScores") {}
@@ -40,8 +40,8 @@ class BinaryScores {
   /// rises there (scikit-learn's average_precision_score; no interpolation). NaN if there are no positive examples.
   double average_precision() const;
   /// The curves that scikit-learn computes, with all points (`drop_intermediate=False`).
-  RocCurve roc() const;
-  PrecisionRecallCurve precision_recall() const;
+  RocCurve roc_curve() const;
+  PrecisionRecallCurve precision_recall_curve() const;
 
  protected:
   explicit BinaryScores(const char* name) : name_(name) {}
@@ -51,7 +51,7 @@ class BinaryScores {
   std::vector<Tensor> batches_;  // f64 (2, n): scores and labels
 };
 
-/// Metrics whose value() is one of these numbers.
+/// Metrics whose value() is auc() or average_precision().
 class Auc : public BinaryScores {
  public:
   Auc() : BinaryScores("Auc") {}

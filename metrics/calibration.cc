@@ -17,7 +17,8 @@ struct Predictions {
 void check_probabilities(const Tensor& x) {
   const Tensor fits = logical_and(x >= 0, x <= 1);  // NaN does not
   if (!all(fits).item<bool>())
-    throw Error("a probability is not in [0, 1]; of scores (logits), take softmax() or sigmoid() first");
+    throw Error(text("the probability ", masked_select(x, logical_not(fits))[0].item<double>(),
+                     " is not in [0, 1]; of scores (logits), take softmax() or sigmoid() first"));
 }
 
 Predictions predictions_of(const Tensor& probabilities, const Tensor& labels, int64_t ignore_index) {

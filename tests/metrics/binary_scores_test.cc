@@ -76,11 +76,11 @@ TEST(BinaryScores, AreasAndCurvesAreScikitLearns) {
   EXPECT_EQ(scores.count(), 7);
   EXPECT_DOUBLE_EQ(scores.auc(), 0.5);
   EXPECT_DOUBLE_EQ(scores.average_precision(), 7.0 / 15);
-  const auto [false_positive, true_positive, thresholds] = scores.roc();
+  const auto [false_positive, true_positive, thresholds] = scores.roc_curve();
   expect_near(false_positive, {0, 0.25, 0.25, 0.75, 0.75, 1});
   expect_near(true_positive, {0, 0, 1.0 / 3, 2.0 / 3, 1, 1});
   expect_near(thresholds, {INFINITY, 0.9, 0.8, 0.4, 0.35, 0.1});
-  const auto [precision, recall, at] = scores.precision_recall();
+  const auto [precision, recall, at] = scores.precision_recall_curve();
   expect_near(precision, {3.0 / 7, 0.5, 0.4, 0.5, 0, 1});
   expect_near(recall, {1, 1, 2.0 / 3, 1.0 / 3, 0, 0});
   expect_near(at, {0.1, 0.35, 0.4, 0.8, 0.9});
@@ -92,16 +92,16 @@ TEST(BinaryScores, AreasAndCurvesAreScikitLearns) {
 TEST(BinaryScores, OfOneClassOrOfNothingAreNaN) {
   metrics::BinaryScores scores;
   EXPECT_TRUE(std::isnan(scores.average_precision()));
-  expect_near(scores.precision_recall().thresholds, {});
-  EXPECT_EQ(scores.roc().thresholds.numel(), 1);
+  expect_near(scores.precision_recall_curve().thresholds, {});
+  EXPECT_EQ(scores.roc_curve().thresholds.numel(), 1);
   scores.update(zeros({0}), zeros({0}, i64));
   scores.update(tensor({0.5, -INFINITY}), tensor({0, 0}));
   EXPECT_TRUE(std::isnan(scores.average_precision()));
   EXPECT_TRUE(std::isnan(scores.auc()));
-  expect_near(scores.roc().false_positive_rate, {0, 0.5, 1});
-  EXPECT_TRUE(all(isnan(scores.roc().true_positive_rate)).item<bool>());
-  expect_near(scores.precision_recall().precision, {0, 0, 1});
-  EXPECT_TRUE(all(isnan(scores.precision_recall().recall)).item<bool>());
+  expect_near(scores.roc_curve().false_positive_rate, {0, 0.5, 1});
+  EXPECT_TRUE(all(isnan(scores.roc_curve().true_positive_rate)).item<bool>());
+  expect_near(scores.precision_recall_curve().precision, {0, 0, 1});
+  EXPECT_TRUE(all(isnan(scores.precision_recall_curve().recall)).item<bool>());
   scores.reset();
   scores.update(tensor({0.5, 0.25}), tensor({1, 1}));
   EXPECT_DOUBLE_EQ(scores.average_precision(), 1);
