@@ -26,6 +26,7 @@
 #include "nn/layers/pad.h"
 #include "nn/layers/parametrize.h"
 #include "nn/layers/pool.h"
+#include "nn/layers/prune.h"
 #include "nn/layers/recurrent.h"
 #include "nn/layers/residual.h"
 #include "nn/layers/rope.h"
@@ -40,5 +41,4 @@
 #include "nn/module/layer.h"
 #include "nn/module/module.h"
 #include "nn/module/summary.h"
-#include "nn/prune.h"
 #include "nn/update_bn.h"

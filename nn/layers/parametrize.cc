@@ -7,7 +7,6 @@
 #include "nn/module/module_state.h"
 #include "tensor/autocast.h"
 #include "tensor/functions/binary.h"
-#include "tensor/functions/compare.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
@@ -17,11 +16,6 @@
 namespace weft::nn {
 namespace {
 
-int64_t checked_axis(int64_t axis, int64_t rank) {
-  if (axis < -rank || axis >= rank) throw IndexError(text("axis ", axis, " is out of range for ", rank, " axes"));
-  return axis < 0 ? axis + rank : axis;
-}
-
 /// x / max(|x|, eps).
 Tensor unit(const Tensor& x, double eps) { return x / clip(norm(x), kept_above_zero(eps, x.dtype()), std::nullopt); }
 
@@ -29,7 +23,7 @@ Tensor unit(const Tensor& x, double eps) { return x / clip(norm(x), kept_above_z
 
 Tensor norm_except_axis(const Tensor& v, std::optional<int64_t> axis) {
   if (!axis) return norm(v);
-  const int64_t kept = checked_axis(*axis, v.rank());
+  const int64_t kept = normalize_axis(*axis, v.rank());
   IntList others;
   for (int64_t i = 0; i < v.rank(); ++i)
     if (i != kept) others.push_back(i);
@@ -82,14 +76,6 @@ void Parametrization::add_buffers(const std::vector<NamedTensor>& buffers) {
   for (const NamedTensor& buffer : buffers) step_.register_buffer(buffer.name, buffer.tensor);
 }
 
-Tensor mask_of(const Tensor& mask, const Tensor& weight) {
-  if (mask.shape() != weight.shape())
-    throw ShapeError(text("the mask must be ", weight.shape(), " as the weight is, not ", mask.shape()));
-  return (mask.detach() != 0).to(weight.device()).to(weight.dtype());
-}
-
-Tensor masked(const Tensor& weight, const Tensor& mask) { return weight * mask; }
-
 void check_computed(const Tensor& value, const Tensor& parameter) {
   if (!value.defined() || value.shape() != parameter.shape())
     throw ShapeError(text("the function gives ", value.defined() ? text(value.shape()) : "an undefined tensor",
@@ -128,7 +114,7 @@ Turns::Scope::Scope(const Turns& turns) : turns_(turns) {
 Turns::Scope::~Scope() { turns_.lock().mutex.unlock(); }
 
 SpectralVectors::SpectralVectors(const Tensor& weight, int64_t axis, double eps)
-    : axis_(checked_axis(axis, weight.rank())), eps_(eps) {
+    : axis_(normalize_axis(axis, weight.rank())), eps_(eps) {
   if (!(eps >= 0)) throw Error(text("eps must be 0 or more, not ", eps));
   if (weight.rank() < 2) return;
   NoGrad guard;

@@ -1,5 +1,5 @@
-// weight_norm(), spectral_norm(), parametrize() and prune(): layers whose weight is computed from other parameters. The
-// names in state dicts are those of torch.nn.utils.parametrizations.
+// weight_norm(), spectral_norm() and parametrize(): layers whose weight is computed from other parameters (orthogonal.h
+// and prune.h have more of them). The names in state dicts are those of torch.nn.utils.parametrizations.
 #pragma once
 
 #include <functional>
@@ -42,10 +42,6 @@ class Parametrization {
   Module list_, step_;
 };
 
-/// A copy of `mask` in the dtype and on the device of `weight`: 1 where it is not 0. ShapeError unless it has its
-/// shape.
-Tensor mask_of(const Tensor& mask, const Tensor& weight);
-Tensor masked(const Tensor& weight, const Tensor& mask);
 /// Error unless `value`, computed for a parameter, has its shape and dtype.
 void check_computed(const Tensor& value, const Tensor& parameter);
 /// Gives `plain`, a module like `from` before its parameter `name` was reparametrized, the values of `from`, and
@@ -92,7 +88,7 @@ class SpectralVectors {
 
 }  // namespace detail
 
-/// Base of WeightNorm, SpectralNorm, Reparametrized and Pruned: an M whose calls use computed() in place of the
+/// Base of WeightNorm, SpectralNorm, Reparametrized, Orthogonal and Pruned: an M whose calls use computed() in place of the
 /// parameter `name`. Gradients flow to the parameters that it is computed from, which are frozen if `name` was. Threads
 /// that call one module wait for each other. M::forward must be const.
 template <class Self, Parametrizable M> class Parametrized : public M {
@@ -270,46 +266,6 @@ template <Parametrizable M>
 Reparametrized<M> parametrize(M module, std::function<Tensor(const Tensor& original)> f,
                               const ParametrizeOptions& options = {}) {
   return Reparametrized<M>(std::move(module), {options, std::move(f)});
-}
-
-struct PruneOptions {
-  std::string name = "weight";
-};
-
-/// M with a weight original * mask: elements where the mask is 0 stay 0 and have no gradient. parametrizations.NAME.
-/// original is trained; the mask is the buffer parametrizations.NAME.0.mask. See prune().
-template <Parametrizable M> class Pruned : public Parametrized<Pruned<M>, M> {
- public:
-  struct Options : PruneOptions {
-    Tensor mask;
-  };
-  Pruned(M module, const Options& options) : Parametrized<Pruned, M>(std::move(module)), options_(options) {
-    ErrorFrame frame("prune", options.mask);
-    detail::Parametrization made(*this, options.name, "Mask");
-    original_ = made.add_parameter("original", made.initial());
-    mask_ = options_.mask = detail::mask_of(options.mask, original_);
-    made.add_buffers({{"mask", mask_}});
-  }
-  const std::string& name() const { return options_.name; }
-  const Options& options() const { return options_; }
-  /// 1 where an element is kept, else 0, in the weight's dtype. Write to it to prune more: `layer.mask().mul_(more)`.
-  Tensor mask() const { return mask_; }
-  /// The weight that a call uses.
-  Tensor computed() const { return detail::masked(original_, mask_); }
-  Tensor current() const { return computed(); }
-
- private:
-  Options options_;
-  Tensor original_, mask_;
-};
-
-/// Prunes a layer's weight by a mask of its shape, 0 where an element is removed (nn/prune.h has the usual ones):
-///   const Tensor mask = nn::l1_mask(fc.weight(), 0.3);
-///   auto layer = nn::prune(std::move(fc), mask);
-///   nn::Linear zeroed = layer.plain();  // for good, as prune.remove() of PyTorch does it
-/// ShapeError for a mask of another shape. Do not convert the result to an M, which would use the whole weight.
-template <Parametrizable M> Pruned<M> prune(M module, const Tensor& mask, const PruneOptions& options = {}) {
-  return Pruned<M>(std::move(module), {options, mask});
 }
 
 }  // namespace weft::nn

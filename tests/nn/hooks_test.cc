@@ -328,33 +328,5 @@ TEST(Hooks, ComeAndGoWhileOtherThreadsCallTheModule) {
   mallopt(M_PERTURB, 0);
 }
 
-TEST(CheckpointSequential, RunsAllPartsButTheLastAgain) {
-  int runs = 0;
-  Sequential net;
-  for (int i = 0; i < 7; ++i) {
-    net.push_back(Linear(3, 3));
-    net.push_back([&](const Tensor& x) {
-      ++runs;
-      return tanh(x);
-    });
-  }
-  const Tensor x = randn({4, 3});
-  const Tensor plain = net(x);
-  plain.sum().backward();
-  std::vector<Tensor> wanted;
-  for (const Tensor& p : net.parameters()) wanted.push_back(p.grad().clone()), p.zero_grad();
-  runs = 0;
-  const Tensor y = checkpoint_sequential(net, 3, x);  // parts of 4, 4 and 6 modules
-  EXPECT_TRUE(equal(y, plain));
-  EXPECT_EQ(runs, 7);
-  y.sum().backward();
-  EXPECT_EQ(runs, 7 + 4);
-  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_TRUE(equal(net.parameters()[i].grad(), wanted[i])) << i;
-  EXPECT_TRUE(equal(checkpoint_sequential(net, 1, x), plain));
-  EXPECT_TRUE(equal(checkpoint_sequential(net, 14, x), plain));
-  EXPECT_EQ(error_of([&] { (void)checkpoint_sequential(net, 15, x); }),
-            "checkpoint_sequential([4, 3] f32): the number of segments must be 1 to the 14 modules, not 15");
-}
-
 }  // namespace
 }  // namespace weft::nn

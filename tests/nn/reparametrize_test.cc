@@ -247,7 +247,7 @@ TEST(Prune, KeepsZerosInTraining) {
 
 TEST(Prune, Errors) {
   EXPECT_EQ(error_of([] { (void)l1_mask(kWeight, 13); }),
-            "l1_mask([3, 4] f32): the amount 13 is not in [0, 12], what there is");
+            "l1_mask([3, 4] f32): the amount 13 is not in [0, 12], the number of elements or slices");
   EXPECT_EQ(error_of([] { (void)l1_mask(kWeight, 1.5); }),
             "l1_mask([3, 4] f32): the amount 1.5 is not a fraction in [0, 1]");
   EXPECT_EQ(error_of<IndexError>([] { (void)ln_structured_mask(kWeight, 1, 2, 2); }),

@@ -1,8 +1,11 @@
-#include "nn/prune.h"
+#include "nn/layers/prune.h"
 
 #include <cmath>
 
+#include "tensor/core/axis_lists.h"
+#include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index_put.h"
 #include "tensor/functions/random.h"
@@ -14,10 +17,11 @@
 namespace weft::nn {
 namespace {
 
+/// The number of elements or slices, of `size`, that `amount` removes.
 int64_t count_of(const Scalar& amount, int64_t size) {
   if (!amount.is_floating()) {
     if (amount.to_int() < 0 || amount.to_int() > size)
-      throw Error(text("the amount ", amount.to_int(), " is not in [0, ", size, "], what there is"));
+      throw Error(text("the amount ", amount.to_int(), " is not in [0, ", size, "], the number of elements or slices"));
     return amount.to_int();
   }
   const double fraction = amount.to_double();
@@ -38,15 +42,8 @@ Tensor made_like(const Tensor& mask, const Tensor& weight) {
 
 /// A mask of slices along `axis`, in the weight's shape.
 Tensor of_slices(const Tensor& mask, const Tensor& weight, int64_t axis) {
-  IntList shape;
-  for (int64_t i = 0; i < weight.rank(); ++i) shape.push_back(i == axis ? mask.numel() : 1);
-  return made_like(mask.view(Shape(shape)).expand(weight.shape()).contiguous(), weight);
-}
-
-int64_t checked_axis(const Tensor& weight, int64_t axis) {
-  const int64_t rank = weight.rank();
-  if (axis < -rank || axis >= rank) throw IndexError(text("axis ", axis, " is out of range for ", rank, " axes"));
-  return axis < 0 ? axis + rank : axis;
+  const Shape shape = internal::shape_along(axis, weight.rank(), mask.numel());
+  return made_like(mask.view(shape).expand(weight.shape()).contiguous(), weight);
 }
 
 Tensor flat(const Tensor& x) { return reshape(x.detach().cpu(), {x.numel()}); }
@@ -65,7 +62,7 @@ Tensor random_mask(const Tensor& weight, const Scalar& amount) {
 
 Tensor ln_structured_mask(const Tensor& weight, const Scalar& amount, double n, int64_t axis) {
   ErrorFrame frame("ln_structured_mask", weight);
-  const int64_t at = checked_axis(weight, axis);
+  const int64_t at = normalize_axis(axis, weight.rank());
   const int64_t count = weight.size(at), length = count == 0 ? 0 : weight.numel() / count;
   const Tensor slices = reshape(movedim(weight.detach().cpu(), at, 0), {count, length});
   return of_slices(without_smallest(norm(slices, n, 1), amount), weight, at);
@@ -73,7 +70,7 @@ Tensor ln_structured_mask(const Tensor& weight, const Scalar& amount, double n, 
 
 Tensor random_structured_mask(const Tensor& weight, const Scalar& amount, int64_t axis) {
   ErrorFrame frame("random_structured_mask", weight);
-  const int64_t at = checked_axis(weight, axis);
+  const int64_t at = normalize_axis(axis, weight.rank());
   return of_slices(without_smallest(rand({weight.size(at)}), amount), weight, at);
 }
 
@@ -91,5 +88,13 @@ std::vector<Tensor> global_l1_masks(const std::vector<Tensor>& weights, const Sc
   }
   return out;
 }
+
+Tensor detail::mask_of(const Tensor& mask, const Tensor& weight) {
+  if (mask.shape() != weight.shape())
+    throw ShapeError(text("the mask must be ", weight.shape(), " as the weight is, not ", mask.shape()));
+  return (mask.detach() != 0).to(weight.device()).to(weight.dtype());
+}
+
+Tensor detail::masked(const Tensor& weight, const Tensor& mask) { return weight * mask; }
 
 }  // namespace weft::nn
