@@ -53,9 +53,9 @@ Tensor det_rule(const Tensor& g, const Tensor& a, const Tensor& lu, const Tensor
                by_inverse(where(which, regular, a), where(which, regular, lu)));
 }
 
-/// p l^-T [tril(l^T gl, -1) + triu(gu u^T)] u^-T for square a = p l u, as l^-1 p^T da u^-1 = l^-1 dl + du u^-1. Rows
-/// below that of a tall matrix are p gl u^-T, and columns beside that of a wide one p l^-T gu; both change the
-/// products.
+/// For square a = p l u: p l^-T [tril(l^T gl, -1) + triu(gu u^T)] u^-T, as l^-1 p^T da u^-1 = l^-1 dl + du u^-1. A tall
+/// matrix also has the rows p gl u^-T below these, a wide one the columns p l^-T gu beside them, where gl and gu are the
+/// gradients of the other rows of l or columns of u; their products with l or u are subtracted inside the brackets.
 Tensor lu_factor_rule(const Tensor& g, const Tensor& lu, const Tensor& pivots) {
   const int64_t m = lu.size(-2), n = lu.size(-1), k = pivots.size(-1);
   const Tensor top = narrow(g, -2, 0, k), square = narrow(top, -1, 0, k), right = narrow(top, -1, k, n - k);
@@ -78,8 +78,8 @@ Tensor lu_factor_rule(const Tensor& g, const Tensor& lu, const Tensor& pivots) {
   return adjoint::permute_rows(by_inverse_l(m < n ? cat({beside, right}, -1) : beside), pivots, false);
 }
 
-/// With phi(x) the lower triangle and half the diagonal: l^-T sym(phi(l^T g)) l^-1 (Murray 2016, equation 10). Matrices
-/// without a factor have the gradient 0; in place of it stands one that has no NaN.
+/// With phi(x) the lower triangle and half the diagonal: l^-T sym(phi(l^T g)) l^-1 (Murray 2016, equation 10). A
+/// matrix that is not positive definite has the gradient 0: an identity matrix replaces its factor, which is NaN.
 Tensor cholesky_rule(const op::Cholesky& op, const Tensor& g, const Tensor& y, const Tensor& info) {
   Tensor l = op.upper ? y.t() : y;
   const Tensor known = op.checked ? Tensor() : unsqueeze(unsqueeze(info == 0, -1), -1);
@@ -139,8 +139,8 @@ Tensor svd_rule(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const Ten
 }
 
 /// Golub and Pereyra 1973, equation 4.12: of y = a^+, -y da y + y y^T da^T (1 - a y) + (1 - y a) da^T y^T y,
-/// transposed. No product is a square of a's longer side. Of a symmetric matrix its symmetric part, from the triangle
-/// that was read.
+/// transposed. No product is a square of a's longer side. If `hermitian`, it is the symmetric part of that, for the
+/// matrix that the lower triangle of a describes.
 Tensor pinv_rule(const op::Pinv& op, const Tensor& g, const Tensor& a, const Tensor& y) {
   if (op.hermitian) {
     const Tensor out = pinv_rule({op.rtol, op.atol}, g, tril(a) + tril(a, -1).t(), y);

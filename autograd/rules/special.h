@@ -51,7 +51,7 @@ WEFT_GRADIENT(Ndtr) = in_f32(per_input([](Grad g, Input<0> x) {
 WEFT_GRADIENT(LogNdtr) = per_input([](Grad g, Input<0> x) { return g * adjoint::log_ndtr_slope(x); });
 // Of y = f / F with f' = -x f and F' = f.
 WEFT_GRADIENT(LogNdtrSlope) = in_f32(per_input([](Grad g, Input<0> x) {
-  const Tensor y = adjoint::log_ndtr_slope(x);  // a y of 16 bits would leave nothing of the sum
+  const Tensor y = adjoint::log_ndtr_slope(x);  // not the output, as a y of 16 bits cancels in x + y
   return -g * (y * (x + y));
 }));
 WEFT_GRADIENT(Ndtri) = in_f32(per_input([](Grad g, Output y) {

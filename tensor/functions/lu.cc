@@ -41,7 +41,7 @@ Tensor solved_by(const Tensor& a, const Tensor& lu, const Tensor& pivots, const 
 Tensor solved(const Tensor& a, const Tensor& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
   const Tensor matrices = cast(a, dtype);
-  adjoint::common_batch(a, b);                     // an error comes before the work
+  adjoint::common_batch(a, b);                     // checks the batch axes before the factorization
   const auto [lu, pivots] = factors_of(matrices);  // once per matrix, however many right sides share it
   return solved_by(matrices, lu, pivots, cast(b, dtype), false);
 }
@@ -77,7 +77,7 @@ SolveExResult solved_or_nan(const Tensor& a, const Tensor& b, bool check_errors)
   const Tensor info = info_of(lu), singular = unsqueeze(unsqueeze(info != 0, -1), -1);
   if (check_errors || !any(dispatch::all_samples(singular)).item<bool>())
     return {solved_by(matrices, lu, pivots, right, false), info};
-  // In place of singular factors stand others that solve, so that gradients do not become NaN on the way.
+  // Identity matrices replace singular factors, so that gradients have no NaN.
   const Tensor x = solved_by(matrices, where(singular, identity_like(lu), lu), pivots, right, false);
   return {where(singular, full({}, std::numeric_limits<double>::quiet_NaN(), dtype, a.device()), x), info};
 }
@@ -169,7 +169,7 @@ Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool le
   if (b.rank() < 2 || b.size(left ? -2 : -1) != lu.size(-1))
     throw ShapeError(
         text("the right side must have ", lu.size(-1), left ? " rows" : " columns", ", its shape is ", b.shape()));
-  dispatch::apply(op::PivotOrder{lu.size(-1), false}, pivots);  // checks them
+  dispatch::apply(op::PivotOrder{lu.size(-1), false}, pivots);  // checks the range of each pivot
   const DType dtype = promote(lu.dtype(), b.dtype());
   const Tensor factors = cast(lu, dtype);
   // The gradient of op::LuSolve is that of the matrix.

@@ -21,7 +21,7 @@ struct Polygamma {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// The derivative of log_ndtr: the density of the normal distribution by its share below x.
+/// The derivative of log_ndtr: the density of the normal distribution divided by its distribution function.
 struct LogNdtrSlope : Elementwise {
   static constexpr std::string_view name = "log_ndtr_slope";
   static constexpr Policy policy = kDelicate;

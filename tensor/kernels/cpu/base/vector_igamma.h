@@ -43,7 +43,7 @@ template <class V> WEFT_SIMD V reciprocal_gamma_slope(V a) {
   return polynomial(a * 1.6 - 1.0, kFit);
 }
 
-/// -log of the share of x^a e^-x in its largest value, at x = a: a (m - log(1 + m)) with m = x / a - 1.
+/// -log of x^a e^-x divided by its largest value, which is at x = a: a (m - log(1 + m)) with m = x / a - 1.
 template <class V> WEFT_SIMD V fall_from_peak(V a, V x) {
   const V m = (x - a) / a;
   const auto near = (m >= -0.6) & (m <= 1.5);
@@ -65,7 +65,7 @@ template <class V> WEFT_SIMD V small_gamma_term(V a, V x, V power) {
   V product = splat<V>(1.0);
   for (double k = 1; k < kLargeShape && any_lane(whole >= k); ++k)
     product *= select(whole >= k, part + k, splat<V>(1.0));
-  x = simd::smaller(x, splat<V>(2000.0));  // where it is 0
+  x = simd::smaller(x, splat<V>(2000.0));  // from there on the result is 0
   const V half = exp(x * -0.5);            // e^-x alone leaves the normal numbers earlier than the product
   return pow(x, power) * half * half * (1.0 + part * reciprocal_gamma_slope(part)) / product;
 }
@@ -149,7 +149,7 @@ template <class V> WEFT_SIMD Share<V> temme_share(V a, V x) {
   return {power * (erfcx_of_sizes(square_root(a * half_square)) * 0.5 + shift), m >= 0.0};
 }
 
-/// The sum of P's series by its first term: 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ...
+/// The sum of P's series divided by its first term: 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ...
 template <class V> WEFT_SIMD V lower_series(V a, V x, double precision) {
   V term = splat<V>(1.0), sum = term, next = a;
   for (int k = 0; k < 400 && any_lane(term > sum * precision); ++k) {
@@ -161,7 +161,7 @@ template <class V> WEFT_SIMD V lower_series(V a, V x, double precision) {
 }
 
 /// Q of x <= 1.1 and a <= 1.25: 1 - x^a / Gamma(a + 1) - x^a / Gamma(a) (-x / (a + 1) + x^2 / (2 (a + 2)) - ...), of
-/// which the first difference is taken apart.
+/// which the first difference is computed without cancellation.
 template <class V> WEFT_SIMD V upper_series(V a, V x, double precision) {
   V sum{}, term = splat<V>(1.0);
   for (double k = 1; k <= 22 && any_lane(absolute(term) > precision); ++k) {
@@ -172,10 +172,11 @@ template <class V> WEFT_SIMD V upper_series(V a, V x, double precision) {
   return -grown - a * (1.0 + grown) * (slope + (1.0 + a * slope) * sum);
 }
 
-/// Q by x^a e^-x / Gamma(a): 1 / (x + 1 - a - (1 - a) / (x + 3 - a - ...)), as numerators and denominators that grow.
+/// Q divided by x^a e^-x / Gamma(a): 1 / (x + 1 - a - (1 - a) / (x + 3 - a - ...)), from numerators and denominators by
+/// recurrence.
 template <class V> WEFT_SIMD V continued_fraction(V a, V x, double precision) {
   constexpr uint64_t kExponent = uint64_t{0x7ff} << 52, kOneTwice = uint64_t{2046} << 52;
-  precision = std::max(precision, 0x1p-51);  // below it roundings go on for ever
+  precision = std::max(precision, 0x1p-51);  // below this, rounding keeps the values from converging
   V y = 1.0 - a, z = x + y + 1.0, p_before = splat<V>(1.0), q_before = x, p = x + 1.0, q = z * x, value = p / q;
   for (double k = 1; k < 400;) {
     for (int i = 0; i < 4; ++i, ++k) {
@@ -232,7 +233,7 @@ template <bool upper, class V> WEFT_SIMD V incomplete_gamma_of_all(V a, V x, dou
     const auto same = upper ? share.is_upper : ~share.is_upper;
     value = select(same, share.value, 1.0 - share.value);
   }
-  const auto all = (a == 0.0) | (x == kInf);  // all of it lies below x
+  const auto all = (a == 0.0) | (x == kInf);  // P is 1
   const V end = select(all, splat<V>(upper ? 0.0 : 1.0), splat<V>(upper ? 1.0 : 0.0));
   const auto outside = ~((a >= 0.0) & (x >= 0.0)) | ((a == 0.0) & (x == 0.0)) | ((a == kInf) & (x == kInf));
   return select(outside, splat<V>(kNan), select(inside, value, end));

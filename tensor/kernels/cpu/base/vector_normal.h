@@ -10,9 +10,14 @@
 namespace weft::kernels::cpu::vmath {
 
 namespace detail {
+/// x without its lower 27 bits: products of two such numbers are exact.
+template <class V> WEFT_SIMD V upper_half(V x) {
+  return std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & ~uint64_t{0x7ffffff});
+}
+
 /// e^(factor x^2) of |x| below 2^9: the upper half of x has an exact square, what is left is small.
 template <class V> WEFT_SIMD V exp_of_square(V x, double factor) {
-  const V upper = std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & ~uint64_t{0x7ffffff});
+  const V upper = upper_half(x);
   const V rest = (x - upper) * (x + upper) * factor, power = exp_of_doubles(upper * upper * factor);
   return power * (1.0 + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6))));
 }
@@ -37,7 +42,7 @@ template <class V, size_t n, size_t m> WEFT_SIMD V quotient(V x, const double (&
   return polynomial(x, p) / polynomial(x, q);
 }
 
-/// The x whose share of the normal distribution is p: M. Wichura, "The percentage points of the normal distribution"
+/// The x at which the distribution function of the normal distribution is p: M. Wichura, "The percentage points of the normal distribution"
 /// (algorithm AS 241, PPND16), 1988.
 template <class V> WEFT_SIMD V ndtri_of_doubles(V p) {
   constexpr double kMiddle[] = {2509.0809287301226727, 33430.575583588128105, 67265.770927008700853,
@@ -80,11 +85,10 @@ WEFT_SIMD Doubles erfcx(Doubles x) {
 }
 
 namespace detail {
-/// What rounding took from `product`, which is x / sqrt(2): of doubles by halves, whose products are exact.
+/// x / sqrt(2) - `product`, which is that rounded: of doubles by halves, whose products are exact.
 WEFT_SIMD Doubles lost_of_root(Doubles x, Doubles product) {
   constexpr double kHigh = 0x1.6a09e6p-1, kLow = 0x1.9fcef34p-27, kMissing = -4.8336466567264567e-17;
-  const Doubles upper = std::bit_cast<Doubles>(std::bit_cast<Bits<Doubles>>(x) & ~uint64_t{0x7ffffff});
-  const Doubles lower = x - upper, near = upper * kHigh - product;
+  const Doubles upper = upper_half(x), lower = x - upper, near = upper * kHigh - product;
   return (near + (upper * kLow + lower * kHigh)) + (lower * kLow + x * kMissing);
 }
 template <class V> WEFT_SIMD V lost_of_root(V x, V product) {
@@ -92,9 +96,9 @@ template <class V> WEFT_SIMD V lost_of_root(V x, V product) {
 }
 }  // namespace detail
 
-/// The share of the normal distribution below x, erfc(-x / sqrt(2)) / 2, of floats or doubles. A rounded argument would
-/// be a large error in the tail, so what rounding took is added, times the derivative, in which 2 / (sqrt(pi) erfcx(t))
-/// is close to t + sqrt(t^2 + 4 / pi) (M. Abramowitz and I. Stegun, 7.1.13).
+/// The distribution function of the normal distribution, erfc(-x / sqrt(2)) / 2, of floats or doubles. In the tail, the
+/// rounding of t = -x / sqrt(2) would cause a large relative error: it is corrected by the derivative, in which
+/// 2 / (sqrt(pi) erfcx(t)) is close to t + sqrt(t^2 + 4 / pi) (M. Abramowitz and I. Stegun, 7.1.13).
 template <class V> WEFT_SIMD V ndtr(V x) {
   using T = Lane<V>;
   const V near = simd::smaller(splat<V>(T(50)), simd::larger(splat<V>(T(-50)), x));  // beyond it is 0 or 1
@@ -112,7 +116,7 @@ WEFT_SIMD Doubles log_ndtr(Doubles x) {
   return log1p(select(left, from_one, -tail)) - select(left, square, Doubles{});
 }
 
-/// The derivative of log_ndtr: the density of the normal distribution by its share below x.
+/// The derivative of log_ndtr: the density of the normal distribution divided by its distribution function.
 WEFT_SIMD Doubles log_ndtr_slope(Doubles x) {
   constexpr double kRoot = 0.79788456080286536;  // of 2 / pi
   const Doubles size = absolute(x), right = detail::erfcx_of_sizes(size * (1 / std::numbers::sqrt2));
