@@ -153,8 +153,9 @@ namespace {
 /// The number of ways to choose r of n things.
 int64_t choices(int64_t n, int64_t r) {
   if (r > n) return 0;
+  const int64_t k = std::min(r, n - r);
   int64_t count = 1;
-  for (int64_t i = 1; i <= std::min(r, n - r); ++i) count = checked_multiply(count, n - std::min(r, n - r) + i) / i;
+  for (int64_t i = 1; i <= k; ++i) count = checked_multiply(count, n - k + i) / i;
   return count;
 }
 

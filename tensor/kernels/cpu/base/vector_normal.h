@@ -42,8 +42,8 @@ template <class V, size_t n, size_t m> WEFT_SIMD V quotient(V x, const double (&
   return polynomial(x, p) / polynomial(x, q);
 }
 
-/// The x at which the distribution function of the normal distribution is p: M. Wichura, "The percentage points of the normal distribution"
-/// (algorithm AS 241, PPND16), 1988.
+/// The x at which the distribution function of the normal distribution is p: M. Wichura, "The percentage points of the
+/// normal distribution" (algorithm AS 241, PPND16), 1988.
 template <class V> WEFT_SIMD V ndtri_of_doubles(V p) {
   constexpr double kMiddle[] = {2509.0809287301226727, 33430.575583588128105, 67265.770927008700853,
                                 45921.953931549871457, 13731.693765509461125, 1971.5909503065514427,

@@ -3,25 +3,15 @@
 
 #include <limits>
 
-#include "tensor/kernels/cpu/base/vector_functions.h"
+#include "tensor/kernels/cpu/base/vector_special.h"
 
 namespace weft::kernels::cpu::vmath {
 
 namespace detail {
-/// The sum of (q + k)^-x over k >= 0, x > 1 and q > 0: ten terms, then Euler and Maclaurin's corrections, which decide
-/// only where x is not large (F. Johansson, "Rigorous high-precision computation of the Hurwitz zeta function", 2015).
+/// The sum of (q + k)^-x over k >= 0, x > 1 and q > 0: ten terms, then Euler and Maclaurin's corrections, which are
+/// needed only where x is not large (F. Johansson, "Rigorous high-precision computation of the Hurwitz zeta function",
+/// 2015).
 template <class V> WEFT_SIMD V zeta_of_positive(V x, V q) {
-  constexpr double kSeries[] = {// Bernoulli number 2 m over (2 m)!
-                                1.0 / 12,
-                                -1.0 / 720,
-                                1.0 / 30240,
-                                -1.0 / 1209600,
-                                1.0 / 47900160,
-                                -691.0 / 1307674368000.0,
-                                1.0 / 74724249600.0,
-                                -3617.0 / 10670622842880000.0,
-                                43867.0 / 5109094217170944000.0,
-                                -174611.0 / 802857662698291200000.0};
   V sum = pow(q, -x);
   for (double k = 1; k < 10; ++k) {
     const V term = pow(q + k, -x);
@@ -29,7 +19,8 @@ template <class V> WEFT_SIMD V zeta_of_positive(V x, V q) {
     if (!any_lane(term > sum * 0x1p-60)) return sum;
   }
   const V end = q + 10.0;
-  // The integral from `end`. 1 - x is exact up to 2, and from there end^-x times `end`, unless that is below the range.
+  // The integral from `end` is end^(1 - x) / (x - 1). 1 - x is exact only below x = 2: from there, end^-x is multiplied
+  // by `end`, unless end^-x is below the range of the numbers.
   const auto direct = (x < 2.0) | (end > 1e100);
   const V power = pow(end, select(direct, 1.0 - x, -x));
   const V integral = select(direct, power, power * end), term = select(direct, power / end, power);
@@ -37,7 +28,7 @@ template <class V> WEFT_SIMD V zeta_of_positive(V x, V q) {
   const V s = simd::smaller(x, splat<V>(1e6)), inverse = 1.0 / end, square = inverse * inverse;
   V factor = term * inverse * s, corrections{};
   double k = 1;
-  for (const double c : kSeries) {
+  for (const double c : kEulerMaclaurin) {
     corrections += factor * c;
     factor *= square * ((s + k) * (s + k + 1.0));
     k += 2;

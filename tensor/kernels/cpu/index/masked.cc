@@ -42,7 +42,7 @@ template <class F> void each_run(const Nest& nest, int64_t begin, int64_t end, c
 }
 
 #if defined(__AVX2__) && !(defined(__AVX512BW__) && defined(__AVX512VL__))
-/// For each byte, the positions of the bits that are set, and after them any.
+/// For each byte, the positions of the bits that are set; what follows them is not used.
 struct BitPositions {
   alignas(64) uint8_t of[256][8] = {};
   constexpr BitPositions() {
@@ -154,7 +154,7 @@ class Blocks {
     });
     return total;
   }
-  /// As many as a byte counts are counted in bytes.
+  /// Counts in bytes, in parts that are short enough for them.
   static int64_t count_dense(const uint8_t* mask, int64_t length) {
     constexpr int N = simd::kLanes<uint8_t>;
     constexpr int64_t kPart = 255 * N;
@@ -340,7 +340,7 @@ void op::Nonzero::cpu(const Operand& mask, const Operand& out) const {
   const int64_t rank = mask.rank();
   if (!coordinates || rank == 1)
     return blocks.each_group([to](int64_t k, const Blocks::Group& group) {
-      // Copies of what it holds: a number that is written may be any variable's.
+      // Local copies, which need not be read again after each write: `to` may refer to any int64_t.
       const int32_t* const held = group.held;
       const int64_t first = group.first, found = group.count;
       for (int64_t h = 0; h < found; ++h) to[k + h] = first + held[h];
