@@ -2,7 +2,9 @@
 #include <cmath>
 #include <utility>
 
+#include "autograd/autograd.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -264,12 +266,84 @@ void add_info(Cases& cases) {
       });
 }
 
+void add_errors(Cases& cases) {
+  const Tensor one = ones({2, 2}), pivots = tensor({1, 2}, i32), some = stack({eye(2), one});
+  cases.error<Error>(
+      "lu_factor singular", [=] { lu_factor(some); },
+      "lu_factor([2, 2, 2] f32): matrix 1 of the batch is singular; lu_factor_ex() and lu() factor such ones too");
+  cases.error<Error>(
+      "lu_factor_ex checked", [=] { lu_factor_ex(one, true); },
+      "lu_factor_ex([2, 2] f32): the matrix is singular; lu_factor_ex() and lu() factor such ones too");
+  cases.error<Error>(
+      "lu backward of a singular matrix",
+      [] {
+        sum(lu(parameter(ones({2, 2}))).u).backward();
+      },
+      "backward of `lu_factor`: the matrix is singular: there is a zero on its diagonal");
+  cases.error<ShapeError>(
+      "lu of a vector", [] { lu(ones({3})); }, "lu([3] f32): it takes matrices (..., rows, columns), not shape [3]");
+  cases.error<DtypeError>(
+      "lu of integers",
+      [] {
+        lu(ones({2, 2}, i64));
+      },
+      "lu([2, 2] i64): i64 is not accepted here; it takes f32 and f64; cast first, e.g. x.to(f32)");
+  cases.error<ShapeError>(
+      "lu_unpack pivots", [=] { lu_unpack(some, pivots); },
+      "lu_unpack([2, 2, 2] f32, [2] i32): pivots must have shape [2, 2], not [2]");
+  cases.error<IndexError>(
+      "lu_unpack range",
+      [=] {
+        lu_unpack(one, tensor({3, 2}, i32));
+      },
+      "lu_unpack([2, 2] f32, [2] i32): pivot 0 must be a number from 1 to 2, not 3");
+  cases.error<DtypeError>(
+      "lu_unpack dtype",
+      [=] {
+        lu_unpack(one, tensor({1, 2}, i64));
+      },
+      "lu_unpack([2, 2] f32, [2] i64): pivots must be i32, not i64");
+  cases.error<IndexError>(
+      "lu_solve range",
+      [=] {
+        lu_solve(eye(2), tensor({2, 1}, i32), one);
+      },
+      "lu_solve([2, 2] f32, [2] i32, [2, 2] f32): pivot 1 must be a number from 2 to 2, not 1");
+  cases.error<Error>(
+      "lu_solve singular",
+      [=] {
+        lu_solve(zeros({2, 2}), pivots, one);
+      },
+      "lu_solve([2, 2] f32, [2] i32, [2, 2] f32): the matrix is singular");
+  cases.error<ShapeError>(
+      "lu_solve rows",
+      [=] {
+        lu_solve(one, pivots, ones({3, 1}));
+      },
+      "lu_solve([2, 2] f32, [2] i32, [3, 1] f32): the right side must have 2 rows, its shape is [3, 1]");
+  cases.error<ShapeError>(
+      "lu_solve rectangle",
+      [=] {
+        lu_solve(ones({3, 2}), pivots, one);
+      },
+      "lu_solve([3, 2] f32, [2] i32, [2, 2] f32): it takes square matrices (..., n, n), not shape [3, 2]");
+  cases.error<Error>(
+      "inv_ex checked", [=] { inv_ex(some, true); }, "inv_ex([2, 2, 2] f32): matrix 1 of the batch is singular");
+  cases.error<Error>(
+      "solve_ex checked", [=] { solve_ex(one, one, true, true); },
+      "solve_ex([2, 2] f32, [2, 2] f32): the matrix is singular");
+  cases.error<Error>(
+      "cholesky_ex checked", [=] { cholesky_ex(one, false, true); },
+      "cholesky_ex([2, 2] f32): the matrix is not positive definite");
+}
+
 }  // namespace
 
 void add_factorization_cases(Cases& cases) {
   add_lu(cases);
   add_lu_solve(cases);
   add_info(cases);
+  add_errors(cases);
 }
 
 }  // namespace weft::testing

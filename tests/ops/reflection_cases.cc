@@ -1,5 +1,4 @@
-// Cases of products of reflections, of symmetric matrices and of decompositions of low rank; and the errors of these
-// and of factorization_cases.cc.
+// Cases of products of reflections, of symmetric matrices and of decompositions of low rank.
 #include <algorithm>
 
 #include "autograd/autograd.h"
@@ -9,13 +8,11 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/low_rank.h"
-#include "tensor/functions/lu.h"
 #include "tensor/functions/masked.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/qr.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/svd.h"
-#include "tensor/functions/triangular.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tests/ops/families.h"
@@ -195,78 +192,7 @@ void add_low_rank(Cases& cases) {
       .no_layouts();
 }
 
-void add_lu_errors(Cases& cases) {
-  const Tensor one = ones({2, 2}), pivots = tensor({1, 2}, i32), some = stack({eye(2), one});
-  cases.error<Error>(
-      "lu_factor singular", [=] { lu_factor(some); },
-      "lu_factor([2, 2, 2] f32): matrix 1 of the batch is singular; lu_factor_ex() and lu() factor such ones too");
-  cases.error<Error>(
-      "lu_factor_ex checked", [=] { lu_factor_ex(one, true); },
-      "lu_factor_ex([2, 2] f32): the matrix is singular; lu_factor_ex() and lu() factor such ones too");
-  cases.error<Error>(
-      "lu backward of a singular matrix",
-      [] {
-        sum(lu(parameter(ones({2, 2}))).u).backward();
-      },
-      "backward of `lu_factor`: the matrix is singular: there is a zero on its diagonal");
-  cases.error<ShapeError>(
-      "lu of a vector", [] { lu(ones({3})); }, "lu([3] f32): it takes matrices (..., rows, columns), not shape [3]");
-  cases.error<DtypeError>(
-      "lu of integers",
-      [] {
-        lu(ones({2, 2}, i64));
-      },
-      "lu([2, 2] i64): i64 is not accepted here; it takes f32 and f64; cast first, e.g. x.to(f32)");
-  cases.error<ShapeError>(
-      "lu_unpack pivots", [=] { lu_unpack(some, pivots); },
-      "lu_unpack([2, 2, 2] f32, [2] i32): pivots must have shape [2, 2], not [2]");
-  cases.error<IndexError>(
-      "lu_unpack range",
-      [=] {
-        lu_unpack(one, tensor({3, 2}, i32));
-      },
-      "lu_unpack([2, 2] f32, [2] i32): pivot 0 must be a number from 1 to 2, not 3");
-  cases.error<DtypeError>(
-      "lu_unpack dtype",
-      [=] {
-        lu_unpack(one, tensor({1, 2}, i64));
-      },
-      "lu_unpack([2, 2] f32, [2] i64): pivots must be i32, not i64");
-  cases.error<IndexError>(
-      "lu_solve range",
-      [=] {
-        lu_solve(eye(2), tensor({2, 1}, i32), one);
-      },
-      "lu_solve([2, 2] f32, [2] i32, [2, 2] f32): pivot 1 must be a number from 2 to 2, not 1");
-  cases.error<Error>(
-      "lu_solve singular",
-      [=] {
-        lu_solve(zeros({2, 2}), pivots, one);
-      },
-      "lu_solve([2, 2] f32, [2] i32, [2, 2] f32): the matrix is singular");
-  cases.error<ShapeError>(
-      "lu_solve rows",
-      [=] {
-        lu_solve(one, pivots, ones({3, 1}));
-      },
-      "lu_solve([2, 2] f32, [2] i32, [3, 1] f32): the right side must have 2 rows, its shape is [3, 1]");
-  cases.error<ShapeError>(
-      "lu_solve rectangle",
-      [=] {
-        lu_solve(ones({3, 2}), pivots, one);
-      },
-      "lu_solve([3, 2] f32, [2] i32, [2, 2] f32): it takes square matrices (..., n, n), not shape [3, 2]");
-  cases.error<Error>(
-      "inv_ex checked", [=] { inv_ex(some, true); }, "inv_ex([2, 2, 2] f32): matrix 1 of the batch is singular");
-  cases.error<Error>(
-      "solve_ex checked", [=] { solve_ex(one, one, true, true); },
-      "solve_ex([2, 2] f32, [2, 2] f32): the matrix is singular");
-  cases.error<Error>(
-      "cholesky_ex checked", [=] { cholesky_ex(one, false, true); },
-      "cholesky_ex([2, 2] f32): the matrix is not positive definite");
-}
-
-void add_other_errors(Cases& cases) {
+void add_errors(Cases& cases) {
   const Tensor one = ones({2, 2}), tall = ones({3, 2}), wide = ones({2, 3}), v = ones({2});
   cases.error<ShapeError>(
       "householder_product tau", [=] { householder_product(tall, one); },
@@ -309,8 +235,7 @@ void add_reflection_cases(Cases& cases) {
   add_reflections(cases);
   add_symmetric(cases);
   add_low_rank(cases);
-  add_lu_errors(cases);
-  add_other_errors(cases);
+  add_errors(cases);
 }
 
 }  // namespace weft::testing

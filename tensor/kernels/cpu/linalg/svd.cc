@@ -115,8 +115,8 @@ bool invert(const Matrix<const double>& a, double rtol, double atol, const Matri
   return has_certain_rank(sum_of_squares(a.data, n * n), sum_of_squares(x.data, n * n), rtol, atol, 1);
 }
 
-/// x = (a^T a)^-1 for more rows than columns; false, and x undefined, where the condition number is so large that its
-/// square, the one of a^T a, costs more digits than f64 has beyond f32. The squares of f32 numbers fit f64.
+/// x = (a^T a)^-1 for more rows than columns; false, and x undefined, if the condition number of a is so large that its
+/// square, which is that of a^T a, loses more digits than f64 has beyond f32. The squares of f32 numbers fit f64.
 bool invert_gram(const Matrix<const double>& a, double rtol, double atol, const Matrix<double>& x) {
   constexpr double kClose = 1e-3;
   const int64_t n = a.columns;
@@ -136,7 +136,7 @@ bool invert_gram(const Matrix<const double>& a, double rtol, double atol, const 
 template <class T> void tall_pinv(const Matrix<const T>& a, double rtol, double atol, const Matrix<T>& out) {
   const int64_t m = a.rows, n = a.columns;
   const ScratchMatrix<double> q(a), v(m, n), t(linalg::kReflected, n), r(n, n), x(n, n);
-  const Matrix<double> found = row_major(v.data, n, m);  // once V is done with
+  const Matrix<double> found = row_major(v.data, n, m);  // in the memory of V, which is written last
   if (std::is_same_v<T, float> && invert_gram(q, rtol, atol, x)) {
     gemm<double>(x, q.transposed(), found);
     return copy_matrix<double, T>(found, out);

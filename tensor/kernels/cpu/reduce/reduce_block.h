@@ -151,8 +151,8 @@ template <class T, class F> void for_row_groups(const Block<T>& block, const F& 
 }
 
 /// Combines kRows rows into acc[0, length); acc has room for whole registers. What is read next lies `ahead` bytes on.
-/// The columns that do not fill the last register are the last lanes of one that ends with the row, if that is as long:
-/// AVX2 has no masked loads of 8 and 16 bits. In acc they take the place of that register; end_of_row() moves them.
+/// The last columns, which do not fill a register, are the last lanes of the one that ends with the row, as in
+/// mapped_end(). acc then has them at the end of its last register, and end_of_row() moves them to their places.
 template <class Op, int kRows, class T>
 void fold_row_group(const T* const* rows, [[maybe_unused]] int64_t ahead, int64_t length,
                     typename Op::Pre parameter_value, const typename Op::Pre* parameters, typename Op::Acc* acc) {
