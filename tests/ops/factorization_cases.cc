@@ -104,6 +104,9 @@ void add_lu(Cases& cases) {
         return Arrays{Array{{2, 2}, {0, 1, 1, 0}}, Array{{2, 2}, {1, 0, 0.5, 1}}, Array{{2, 2}, {2, 4, 0, 0}}};
       })
       .no_gradient();
+}
+
+void add_lu_factor(Cases& cases) {
   row(cases, "lu_factor", {{given({3, 2}, {1, 2, 3, 4, 5, 6})}}, CALL([&] {
         const auto [factors, pivots] = lu_factor(x[0]);
         return Outputs{factors, cast(pivots, i64)};
@@ -170,7 +173,7 @@ Tensor known(const Tensor& result, const Tensor& info) {
   return where(unsqueeze(unsqueeze(info == 0, -1), -1), result, zeros({}, result.dtype(), result.device()));
 }
 
-void add_info(Cases& cases) {
+void add_cholesky_with_info(Cases& cases) {
   row(cases, "cholesky_ex", kSquares, CALL([&] {
         const auto [l, info] = cholesky_ex(definite(x[0]));
         return Outputs{matmul(l, l.t()), cast(info, i64)};
@@ -214,6 +217,9 @@ void add_info(Cases& cases) {
       .compares(kReal)
       .gives({Result::i64})
       .no_gradient();
+}
+
+void add_inverses_with_info(Cases& cases) {
   const auto none = [](const Arrays& x) {
     return build(Shape(x[0].shape.begin(), x[0].shape.end() - 2), [](const Index&) { return 0.0; });
   };
@@ -341,8 +347,10 @@ void add_errors(Cases& cases) {
 
 void add_factorization_cases(Cases& cases) {
   add_lu(cases);
+  add_lu_factor(cases);
   add_lu_solve(cases);
-  add_info(cases);
+  add_cholesky_with_info(cases);
+  add_inverses_with_info(cases);
   add_errors(cases);
 }
 

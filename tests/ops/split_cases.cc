@@ -20,6 +20,47 @@ Reference pieces(size_t axis, const std::vector<std::pair<int64_t, int64_t>>& bo
   };
 }
 
+void add_combinations(Cases& cases) {
+  // The order of Python's itertools.combinations and combinations_with_replacement.
+  const auto chosen = [](const std::vector<Index>& rows) -> Reference {
+    return [=](const Arrays& x) {
+      const Shape shape = {static_cast<int64_t>(rows.size()), static_cast<int64_t>(rows[0].size())};
+      return build(shape, [&](const Index& i) {
+        return x[0].values[static_cast<size_t>(rows[static_cast<size_t>(i[0])][static_cast<size_t>(i[1])])];
+      });
+    };
+  };
+  cases
+      .add("combinations", {{normal({4})}}, CALL(combinations(x[0])),
+           chosen({{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}))
+      .accepts(kAll);
+  cases
+      .add("combinations of three", {{normal({4})}}, CALL(combinations(x[0], 3)),
+           chosen({{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}}))
+      .accepts(kAll);
+  cases
+      .add("combinations with replacement", {{normal({3})}}, CALL(combinations(x[0], 2, true)),
+           chosen({{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}}))
+      .accepts(kAll);
+  cases
+      .add("combinations of more than there are", {{normal({2})}, {normal({0})}},
+           CALL({combinations(x[0], 3), combinations(x[0], 0)}),
+           [](const Arrays&) {
+             return Arrays{Array{{0, 3}, {}}, Array{{0}, {}}};
+           })
+      .accepts(kAll)
+      .no_gradient();
+  cases.error<ShapeError>(
+      "combinations of a matrix",
+      [] {
+        combinations(ones({2, 2}));
+      },
+      "combinations([2, 2] f32): it takes a tensor with one axis, not shape [2, 2]");
+  cases.error<Error>(
+      "combinations of fewer than none", [] { combinations(ones({2}), -1); },
+      "combinations([2] f32): the number of elements must be 0 or more, not -1");
+}
+
 }  // namespace
 
 void add_split_cases(Cases& cases) {
@@ -72,44 +113,6 @@ void add_split_cases(Cases& cases) {
              });
            })
       .accepts(kAll);
-  // The order of Python's itertools.combinations and combinations_with_replacement.
-  const auto chosen = [](const std::vector<Index>& rows) -> Reference {
-    return [=](const Arrays& x) {
-      const Shape shape = {static_cast<int64_t>(rows.size()), static_cast<int64_t>(rows[0].size())};
-      return build(shape, [&](const Index& i) {
-        return x[0].values[static_cast<size_t>(rows[static_cast<size_t>(i[0])][static_cast<size_t>(i[1])])];
-      });
-    };
-  };
-  cases
-      .add("combinations", {{normal({4})}}, CALL(combinations(x[0])),
-           chosen({{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}))
-      .accepts(kAll);
-  cases
-      .add("combinations of three", {{normal({4})}}, CALL(combinations(x[0], 3)),
-           chosen({{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}}))
-      .accepts(kAll);
-  cases
-      .add("combinations with replacement", {{normal({3})}}, CALL(combinations(x[0], 2, true)),
-           chosen({{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}}))
-      .accepts(kAll);
-  cases
-      .add("combinations of more than there are", {{normal({2})}, {normal({0})}},
-           CALL({combinations(x[0], 3), combinations(x[0], 0)}),
-           [](const Arrays&) {
-             return Arrays{Array{{0, 3}, {}}, Array{{0}, {}}};
-           })
-      .accepts(kAll)
-      .no_gradient();
-  cases.error<ShapeError>(
-      "combinations of a matrix",
-      [] {
-        combinations(ones({2, 2}));
-      },
-      "combinations([2, 2] f32): it takes a tensor with one axis, not shape [2, 2]");
-  cases.error<Error>(
-      "combinations of fewer than none", [] { combinations(ones({2}), -1); },
-      "combinations([2] f32): the number of elements must be 0 or more, not -1");
   cases.error<ShapeError>(
       "split sum",
       [] {
@@ -140,6 +143,7 @@ void add_split_cases(Cases& cases) {
       "meshgrid([2] f32): indexing `yx` is none of ij and xy");
   cases.error<Error>(
       "cartesian_prod of nothing", [] { cartesian_prod({}); }, "cartesian_prod(): 1 tensor or more is needed");
+  add_combinations(cases);
 }
 
 }  // namespace weft::testing

@@ -181,6 +181,19 @@ template <class V> WEFT_SIMD V atan2(V y, V x) {
   return select((x != x) | (y != y), x + y, with_sign_of(angle, y));
 }
 
+/// Whether a comparison of doubles is true in any lane.
+template <class M> WEFT_SIMD bool any_lane(M condition) {
+#if defined(__AVX512DQ__)
+  if constexpr (sizeof(M) == 64) return _mm512_movepi64_mask((__m512i)condition) != 0;
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(M) == 32) return _mm256_movemask_pd((__m256d)condition) != 0;
+#endif
+  int64_t bits = 0;
+  for (int i = 0; i < static_cast<int>(sizeof(M) / sizeof(bits)); ++i) bits |= condition[i];
+  return bits != 0;
+}
+
 // Inverse functions of registers of floats, computed in double: within 1 ulp. Polynomials are Chebyshev fits with
 // a relative error below 2e-8; erfinv goes by w = -log(1 - y^2) as M. Giles's ("Approximating the erfinv
 // function", 2011).
@@ -191,7 +204,7 @@ template <class V, size_t n> WEFT_SIMD V polynomial(V x, const double (&highest_
   return p;
 }
 
-/// The same as two chains, of even and odd powers: half as long a wait, for polynomials of many terms.
+/// The same as two sums, of even and odd powers, that do not wait for each other: for polynomials of many terms.
 template <class V, size_t n> WEFT_SIMD V long_polynomial(V x, const double (&highest_first)[n]) {
   const V z = x * x;
   V p = splat<V>(highest_first[0]), q = splat<V>(highest_first[1]);

@@ -136,19 +136,6 @@ template <class V> WEFT_SIMD bool all_within(V x, float limit) {
   return true;
 }
 
-/// Whether a comparison of doubles is true in any lane.
-template <class M> WEFT_SIMD bool any_lane(M condition) {
-#if defined(__AVX512DQ__)
-  if constexpr (sizeof(M) == 64) return _mm512_movepi64_mask((__m512i)condition) != 0;
-#endif
-#if defined(__AVX__)
-  if constexpr (sizeof(M) == 32) return _mm256_movemask_pd((__m256d)condition) != 0;
-#endif
-  int64_t bits = 0;
-  for (int i = 0; i < static_cast<int>(sizeof(M) / sizeof(bits)); ++i) bits |= condition[i];
-  return bits != 0;
-}
-
 /// table[index modulo 16] lane by lane; the table is aligned to 64 bytes.
 template <class V> WEFT_SIMD V lookup(const float* table, Bits<V> index) {
   if constexpr (std::is_arithmetic_v<V>) {
