@@ -1,4 +1,4 @@
-// Datasets side by side.
+// Datasets side by side (PyTorch's StackDataset).
 #pragma once
 
 #include <tuple>

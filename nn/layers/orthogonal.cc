@@ -17,10 +17,9 @@
 namespace weft::nn::detail {
 namespace {
 
-Tensor turned(const Tensor& x) { return transpose(x, -2, -1); }
 bool is_wide(const Tensor& weight) { return weight.size(-2) < weight.size(-1); }
 
-/// `x` (..., n, k), k < n, with columns behind it: zeros, or numbers that almost surely depend on none of the others.
+/// `x` (..., n, k), k <= n, and n - k more columns, which fill(shape) gives.
 template <class Fill> Tensor with_columns(const Tensor& x, const Fill& fill) {
   const int64_t missing = x.size(-2) - x.size(-1);
   if (missing == 0) return x;
@@ -36,7 +35,8 @@ Tensor orthogonal_base(const Tensor& weight) {
     throw ShapeError(text("a weight ", weight.shape(), " is no matrix, which has two axes or more"));
   NoGrad guard;
   const Autocast exact = Autocast::off();
-  const Tensor tall = is_wide(weight) ? turned(weight) : weight;
+  const Tensor tall = is_wide(weight) ? weight.t() : weight;
+  // The random columns are almost surely independent of those of the weight.
   const auto [q, r] =
       qr(with_columns(tall, [&](const Shape& shape) { return randn(shape, tall.dtype()).to(tall.device()); }));
   const Tensor diagonal_of_r = diagonal(r, 0, -2, -1);
@@ -47,19 +47,19 @@ Tensor orthogonal_base(const Tensor& weight) {
 Tensor orthogonal_weight(const Tensor& original, const Tensor& base, OrthogonalMap map) {
   const Autocast exact = Autocast::off();
   const bool wide = is_wide(original);
-  const Tensor tall = wide ? turned(original) : original, lower = tril(tall);
+  const Tensor tall = wide ? original.t() : original, lower = tril(tall);
   const Tensor square =
       with_columns(lower, [&](const Shape& shape) { return zeros(shape, lower.dtype(), lower.device()); });
-  const Tensor skew = square - turned(square);
+  const Tensor skew = square - square.t();
   Tensor rotation;
   if (map == OrthogonalMap::matrix_exp) {
     rotation = matrix_exp(skew);
   } else {
-    const Tensor one = eye(skew.size(-1), skew.dtype(), skew.device());
-    rotation = solve(one - skew * 0.5, one + skew * 0.5);
+    const Tensor identity = eye(skew.size(-1), skew.dtype(), skew.device());
+    rotation = solve(identity - skew * 0.5, identity + skew * 0.5);
   }
   const Tensor weight = matmul(base, narrow(rotation, -1, 0, tall.size(-1)));
-  return wide ? turned(weight) : weight;
+  return wide ? weight.t() : weight;
 }
 
 Tensor orthogonal_start(const Tensor& weight) {

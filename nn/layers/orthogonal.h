@@ -17,12 +17,12 @@ struct OrthogonalOptions {
 };
 
 namespace detail {
-/// An orthogonal (..., n, n), n >= k, whose first k columns span those of `weight` (..., n, k) or its rows if it has
-/// fewer.
+/// An orthogonal matrix (..., n, n) whose first k columns span those of `weight` (..., n, k), n >= k; or its rows, if it
+/// has fewer rows than columns.
 Tensor orthogonal_base(const Tensor& weight);
 /// The weight for the trained values and the base.
 Tensor orthogonal_weight(const Tensor& original, const Tensor& base, OrthogonalMap map);
-/// The trained values for which the weight is the base itself: -1 on the diagonal, as in PyTorch.
+/// The trained values at the start, for which the weight is the base itself: -1 on the diagonal, as in PyTorch.
 Tensor orthogonal_start(const Tensor& weight);
 }  // namespace detail
 
