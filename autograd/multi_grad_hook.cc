@@ -22,8 +22,8 @@ struct Collected : std::enable_shared_from_this<Collected> {
     sum = sum.defined() ? sum + gradient : gradient;
   }
 
-  /// The gradients of the run of backward on this thread. At its end the run calls the hook with them and releases them.
-  /// If it fails, it releases them without the call, as only the run owns them.
+  /// The gradients of the run of backward on this thread. At its end, the run calls the hook with them and releases
+  /// them. If it fails, it releases them without the call, as only the run owns them.
   std::shared_ptr<Gradients> of_this_run() {
     const std::lock_guard lock(mutex);
     std::weak_ptr<Gradients>& known = runs[std::this_thread::get_id()];

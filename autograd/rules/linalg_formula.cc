@@ -54,8 +54,8 @@ Tensor det_rule(const Tensor& g, const Tensor& a, const Tensor& lu, const Tensor
 }
 
 /// For square a = p l u: p l^-T [tril(l^T gl, -1) + triu(gu u^T)] u^-T, as l^-1 p^T da u^-1 = l^-1 dl + du u^-1. A tall
-/// matrix also has the rows p gl u^-T below these, a wide one the columns p l^-T gu beside them, where gl and gu are the
-/// gradients of the other rows of l or columns of u; their products with l or u are subtracted inside the brackets.
+/// matrix also has the rows p gl u^-T below these, a wide one the columns p l^-T gu beside them, where gl and gu are
+/// the gradients of the other rows of l or columns of u; their products with l or u are subtracted inside the brackets.
 Tensor lu_factor_rule(const Tensor& g, const Tensor& lu, const Tensor& pivots) {
   const int64_t m = lu.size(-2), n = lu.size(-1), k = pivots.size(-1);
   const Tensor top = narrow(g, -2, 0, k), square = narrow(top, -1, 0, k), right = narrow(top, -1, k, n - k);

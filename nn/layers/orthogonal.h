@@ -17,8 +17,8 @@ struct OrthogonalOptions {
 };
 
 namespace detail {
-/// An orthogonal matrix (..., n, n) whose first k columns span those of `weight` (..., n, k), n >= k; or its rows, if it
-/// has fewer rows than columns.
+/// An orthogonal matrix (..., n, n) whose first k columns span those of `weight` (..., n, k), n >= k; or its rows, if
+/// it has fewer rows than columns.
 Tensor orthogonal_base(const Tensor& weight);
 /// The weight for the trained values and the base.
 Tensor orthogonal_weight(const Tensor& original, const Tensor& base, OrthogonalMap map);

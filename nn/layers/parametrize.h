@@ -88,9 +88,9 @@ class SpectralVectors {
 
 }  // namespace detail
 
-/// Base of WeightNorm, SpectralNorm, Reparametrized, Orthogonal and Pruned: an M whose calls use computed() in place of the
-/// parameter `name`. Gradients flow to the parameters that it is computed from, which are frozen if `name` was. Threads
-/// that call one module wait for each other. M::forward must be const.
+/// Base of WeightNorm, SpectralNorm, Reparametrized, Orthogonal and Pruned: an M whose calls use computed() in place of
+/// the parameter `name`. Gradients flow to the parameters that it is computed from, which are frozen if `name` was.
+/// Threads that call one module wait for each other. M::forward must be const.
 template <class Self, Parametrizable M> class Parametrized : public M {
  public:
   using ComputedLayer = M;  // register_module() looks for it

@@ -76,6 +76,29 @@ void reduce_rows(const ReducePlan& plan, const Folding& folding) {
 /// Up to so many rows of columns are one block.
 constexpr int64_t kFewRows = 64;
 
+/// The tiles of columns of each band of `outer`, where a tile is one block: fold(base, t, partials) folds tile t of the
+/// band at `base` and returns its number of columns, at most `tile`. Results that follow each other in the output,
+/// `step` apart, are finished together.
+template <class Fold, class Finish>
+void reduce_tiles(const Nest& outer, int64_t tiles, int64_t tile, int64_t step, int64_t bytes, int64_t grain,
+                  const Fold& fold, const Finish& finish) {
+  parallel_for(outer.count() * tiles, grain, [&](int64_t begin, int64_t end) {
+    Partials<kColumnTile + kSpare> values;
+    int64_t held = 0, first = 0;
+    const auto finish_held = [&] { finish(first, step, values.bytes, std::exchange(held, 0)); };
+    NestWalk walk(outer, begin / tiles);
+    for (int64_t i = begin, t = begin % tiles; i < end; ++i) {
+      const int64_t at = walk.out() + t * tile * step;
+      const bool follows = step != 0 && at == first + held * step && held + tile <= kColumnTile;
+      if (held > 0 && !follows) finish_held();
+      if (held == 0) first = at;
+      held += fold(walk.in(), t, values.bytes + held * bytes);
+      if (++t == tiles) t = 0, walk.next();
+    }
+    if (held > 0) finish_held();
+  });
+}
+
 /// Columns along the innermost kept axis, `kept.inner()`, folded over all reduced axes; finish(offset, step, partials,
 /// count) as in Folding. The first element lies at `start`.
 template <class Finish>
@@ -94,28 +117,10 @@ void reduce_columns(const ReducePlan& plan, const Folding& folding, const Finish
     return place.length;
   };
   const int64_t block_size = std::min(rows, group) * tile;
-  const auto finish_tile = [&](int64_t base, int64_t t, const std::byte* values) {
-    finish(base + t * tile * inner.out, inner.out, values, std::min(tile, width - t * tile));
-  };
-  if (blocks == 1) {
-    parallel_for(bands * tiles, grain_for(block_size), [&](int64_t begin, int64_t end) {
-      // Results that follow each other in the output are finished together.
-      Partials<kColumnTile + kSpare> values;
-      int64_t held = 0, first = 0;
-      const auto finish_held = [&] { finish(first, inner.out, values.bytes, std::exchange(held, 0)); };
-      NestWalk walk(outer, begin / tiles);
-      for (int64_t i = begin, t = begin % tiles; i < end; ++i) {
-        const int64_t at = walk.out() + t * tile * inner.out;
-        const bool follows = inner.out != 0 && at == first + held * inner.out && held + tile <= kColumnTile;
-        if (held > 0 && !follows) finish_held();
-        if (held == 0) first = at;
-        held += fold_block(walk.in(), t, 0, values.bytes + held * bytes);
-        if (++t == tiles) t = 0, walk.next();
-      }
-      if (held > 0) finish_held();
-    });
-    return;
-  }
+  if (blocks == 1)
+    return reduce_tiles(
+        outer, tiles, tile, inner.out, bytes, grain_for(block_size),
+        [&](int64_t base, int64_t t, std::byte* out) { return fold_block(base, t, 0, out); }, finish);
   // partials: (bands, tiles, blocks, tile)
   const Scratch<std::byte> partials(bands * tiles * blocks * tile * bytes);
   parallel_for(bands * tiles * blocks, grain_for(block_size), [&](int64_t begin, int64_t end) {
@@ -132,7 +137,8 @@ void reduce_columns(const ReducePlan& plan, const Folding& folding, const Finish
       std::byte* mine = partials.data() + i * blocks * tile * bytes;
       for_tree(blocks,
                [&](int64_t a, int64_t b) { folding.combine(mine + a * tile * bytes, mine + b * tile * bytes, tile); });
-      finish_tile(walk.out(), i % tiles, mine);
+      const int64_t first = i % tiles * tile;
+      finish(walk.out() + first * inner.out, inner.out, mine, std::min(tile, width - first));
     }
   });
 }
