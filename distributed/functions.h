@@ -6,7 +6,9 @@
 namespace weft::distributed {
 
 // Every rank must call the same function, and either every rank or none must run backward through it, because the
-// gradient is computed by a collective too. It is the gradient of the sum of all ranks' losses. Errors as in group.h.
+// gradient is computed by a collective too. So x must need a gradient on every rank or on none, also where only the
+// root's values matter (broadcast, scatter) or a rank has no rows. It is the gradient of the sum of all ranks' losses.
+// Errors as in group.h.
 
 /// The sum or mean of x over all ranks (floating dtypes). Its gradient is the sum (mean) of the ranks' gradients. Error
 /// for max and min, which are not differentiable here.

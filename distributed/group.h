@@ -86,7 +86,8 @@ class Group {
   /// from rank to rank and may be 0. ShapeError if x has no axis.
   Tensor all_gather_rows(const Tensor& x) const;
   /// Waits until every rank has called it, for at most `timeout` seconds. 0: the group's timeout. So ranks can wait
-  /// longer for one that evaluates or writes than in other calls. Error if it is negative or NaN.
+  /// longer for one that evaluates or writes than in other calls. Each rank waits for its own timeout, and the first
+  /// that is over ends the group with an error. Error if it is negative or NaN.
   void barrier(double timeout = 0) const;
 
   /// Sends x to rank `to`, which must call recv() with the same tag (0 .. 32767), shape and dtype.
