@@ -16,7 +16,7 @@ inline constexpr int kEveryRank = -1;
 /// Replaces data[i] by the reduction of data[i] over all ranks.
 Collective all_reduce_of(RankInGroup self, ReduceOp op, DType dtype, std::byte* data, int64_t count);
 /// The same on the root alone. The other ranks' data is only read, and their `sums` are memory for
-/// ceil(count / size) elements.
+/// ceil(count / size) elements, which two ranks do not need.
 Collective reduce_of(RankInGroup self, int root, ReduceOp op, DType dtype, std::byte* data, std::byte* sums,
                      int64_t count);
 /// Copies the root's bytes to all ranks.

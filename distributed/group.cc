@@ -68,7 +68,8 @@ Collective reduce_collective(const Communicator& c, const Tensor& x, int64_t roo
     out = reduce_of(c.rank_in_group(), c.rank(), op, x.dtype(), bytes_of(x), nullptr, x.numel());
     out.kept = {x};
   } else {
-    const Tensor sums = empty({(x.numel() + c.size() - 1) / c.size()}, x.dtype());
+    const int64_t summed = c.size() > 2 ? (x.numel() + c.size() - 1) / c.size() : 0;
+    const Tensor sums = empty({summed}, x.dtype());
     out = reduce_of(c.rank_in_group(), static_cast<int>(root), op, x.dtype(), bytes_of(x), bytes_of(sums), x.numel());
     out.kept = {x, sums};
   }

@@ -147,6 +147,16 @@ TEST(Rooted, WrongArgumentsAreErrorsOfOneLine) {
   g.barrier(5);
 }
 
+TEST(Rooted, ReduceOfTwoRanksNeedsNoMemory) {
+  const auto& g = group();
+  if (g.size() != 2 || !g.is_shared()) GTEST_SKIP() << "more ranks sum a slice each, and messages have buffers";
+  const Tensor x = ones({1 << 20});
+  reset_peak_memory();
+  const int64_t before = memory_stats().peak_bytes;
+  g.reduce(x, 0);
+  EXPECT_LT(memory_stats().peak_bytes - before, 1 << 19);
+}
+
 TEST(Rooted, ReduceIsAWriteOnTheRootAlone) {
   const auto& g = group();
   const Tensor y = parameter(ones({2})).exp();
