@@ -86,6 +86,12 @@ Collective gather_collective(const Communicator& c, const Tensor& x, const Tenso
   return out;
 }
 
+/// The x of scatter(), in host memory on the root. The other ranks' x is not read; but what the root refuses (x inside
+/// vmap), they refuse too, instead of waiting for it.
+Tensor rows_to_scatter(const Tensor& x, bool is_root) {
+  return is_root || !x.device().is_cpu() ? internal::host_row_major(x) : x;
+}
+
 /// Only the root's x is read and kept.
 Collective scatter_collective(const Communicator& c, const Tensor& x, const Tensor& part, int64_t root) {
   Collective out = scatter_of(c.rank_in_group(), static_cast<int>(root), bytes_of(x), bytes_of(part), part.nbytes());
@@ -231,7 +237,7 @@ Group::Pending Group::gather_async(const Tensor& x, int64_t root) const {
 Group::Pending Group::scatter_async(const Tensor& x, int64_t root) const {
   ErrorFrame frame("scatter_async", x);
   check_rank("the root", root, size());
-  const Tensor in = rank() == root ? internal::host_row_major(x) : x;
+  const Tensor in = rows_to_scatter(x, rank() == root);
   Pending out = pending_for(x, part_shape(x, size()));
   if (size() == 1) return out.result.copy_(in), out;
   const auto written = std::make_shared<Written>(out.result, "scatter");
@@ -316,7 +322,7 @@ Tensor Group::gather(const Tensor& x, int64_t root) const {
 Tensor Group::scatter(const Tensor& x, int64_t root) const {
   ErrorFrame frame("scatter", x);
   check_rank("the root", root, size());
-  const Tensor in = rank() == root ? internal::host_row_major(x) : x;
+  const Tensor in = rows_to_scatter(x, rank() == root);
   Tensor out = room_for(x, part_shape(x, size()));
   if (size() == 1) return out.copy_(in).to(x.device());
   communicator_->run(scatter_collective(*communicator_, in, out, root));

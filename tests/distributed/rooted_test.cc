@@ -147,6 +147,15 @@ TEST(Rooted, WrongArgumentsAreErrorsOfOneLine) {
   g.barrier(5);
 }
 
+TEST(Rooted, EveryRankRefusesATensorOfVmap) {
+  const auto& g = group();
+  const Tensor batch = ones({3, 2 * g.size()});
+  EXPECT_THROW(vmap([&](const Tensor& x) { return g.scatter(x, 0); })(batch), DeviceError);
+  EXPECT_THROW(vmap([&](const Tensor& x) { return g.scatter_async(x, 0).wait(); })(batch), DeviceError);
+  EXPECT_THROW(vmap([&](const Tensor& x) { return g.gather(x, 0); })(batch), DeviceError);
+  g.barrier();  // no rank waits for another in one of these
+}
+
 TEST(Rooted, ReduceOfTwoRanksNeedsNoMemory) {
   const auto& g = group();
   if (g.size() != 2 || !g.is_shared()) GTEST_SKIP() << "more ranks sum a slice each, and messages have buffers";
