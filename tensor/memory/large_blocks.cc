@@ -176,9 +176,11 @@ struct Pool {
   LargeFigures figures;
 };
 
-/// Never destroyed: tensors in static variables may be freed after every destructor here would have run.
+/// Never destroyed: tensors in static variables may be freed after every destructor here would have run. It is in static
+/// memory, so that the first large tensor of a process needs none for it: take_large() may not throw.
 Pool& pool() {
-  static Pool* const instance = new Pool;
+  alignas(Pool) static std::byte memory[sizeof(Pool)];
+  static Pool* const instance = new (memory) Pool;
   return *instance;
 }
 
