@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "tensor/core/error.h"
 #include "tensor/runtime/threads.h"
 #include "tests/reference/pool.h"
@@ -41,7 +43,9 @@ template <class T, class Index> void check_max(const Shape& shape, const Pool2dO
   Array<Index> indices = testing::make_array<Index>(out_shape, layout(false), random);
   Array<T> grad_x = testing::make_array<T>(shape, layout(false), random, static_cast<T>(9.0f));
   Array<T> gathered = testing::make_array<T>(out_shape, layout(false), random);
+  Array<T> alone = testing::make_array<T>(out_shape, layout(false), random);
   op::MaxPool2d{p}.cpu(x.operand(), out.operand(), indices.operand());
+  op::MaxPool2d{p, /*with_indices=*/false}.cpu(x.operand(), alone.operand(), {});
   op::MaxPool2dBackward{p, shape}.cpu(grad.operand(), indices.operand(), grad_x.operand());
   op::MaxPool2dGather{p}.cpu(x.operand(), indices.operand(), gathered.operand());
 
@@ -53,6 +57,7 @@ template <class T, class Index> void check_max(const Shape& shape, const Pool2dO
     const auto best = first_maximum(elements, reference::window_of(shape, o.to_vector(), p));
     const double value = best ? elements.values[best->offset] : -std::numeric_limits<double>::infinity();
     wrong += static_cast<double>(out.at(o)) != value;
+    wrong += static_cast<double>(alone.at(o)) != value;
     wrong += static_cast<int64_t>(indices.at(o)) != (best ? best->number : std::numeric_limits<Index>::max());
     wrong += static_cast<double>(gathered.at(o)) != (best ? value : 0.0);
     if (best) sums.values[best->offset] += flow.values[y];
@@ -143,6 +148,8 @@ int64_t first_largest(const std::vector<float>& line) {
   for (int64_t i = 0; i < width; ++i) x.at({0, 0, 0, i}) = line[static_cast<size_t>(i)];
   op::MaxPool2d{Pool2dOptions{.kernel_size = {1, width}}}.cpu(x.operand(), out.operand(), index.operand());
   const float value = out.at({0, 0, 0, 0}), found = line[static_cast<size_t>(index.at({0, 0, 0, 0}))];
+  op::MaxPool2d{Pool2dOptions{.kernel_size = {1, width}}, /*with_indices=*/false}.cpu(x.operand(), out.operand(), {});
+  EXPECT_EQ(std::bit_cast<uint32_t>(out.at({0, 0, 0, 0})), std::bit_cast<uint32_t>(value));
   EXPECT_TRUE(std::isnan(value) ? std::isnan(found) : value == found);
   EXPECT_EQ(std::signbit(value), std::signbit(found));
   return index.at({0, 0, 0, 0});
@@ -244,7 +251,10 @@ std::pair<float, int> window(float a, float b, float c, float d, int64_t channel
   const int64_t last = channels - 1;
   x.at({0, last, 0, 0}) = a, x.at({0, last, 0, 1}) = b, x.at({0, last, 1, 0}) = c, x.at({0, last, 1, 1}) = d;
   op::MaxPool2d{Pool2dOptions{.kernel_size = 2}}.cpu(x.operand(), out.operand(), indices.operand());
-  return {out.at({0, last, 0, 0}), indices.at({0, last, 0, 0})};
+  const float value = out.at({0, last, 0, 0});
+  op::MaxPool2d{Pool2dOptions{.kernel_size = 2}, /*with_indices=*/false}.cpu(x.operand(), out.operand(), {});
+  EXPECT_EQ(std::bit_cast<uint32_t>(out.at({0, last, 0, 0})), std::bit_cast<uint32_t>(value));
+  return {value, indices.at({0, last, 0, 0})};
 }
 
 // Hazard: oneDNN's max-pool ignores NaN and turns windows of NaN or -inf into -3.4028e38.

@@ -1,9 +1,8 @@
-#include <vector>
-
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/window/few_channels_max.h"
 #include "tensor/kernels/cpu/window/long_lines.h"
 #include "tensor/kernels/cpu/window/max_rows.h"
+#include "tensor/kernels/cpu/window/max_scatter.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
 #include "tensor/kernels/cpu/window/wide_windows.h"
 
@@ -65,6 +64,26 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
   }
 }
 
+/// Calls f.operator()<A, B>() for the numbers of windows that hold a pixel in a column and in a row: also 1 x 2 and
+/// 2 x 1, of windows of three that begin at every second pixel.
+template <class Index, class F> void with_windows_of(int64_t rows, int64_t columns, const F& f) {
+  if constexpr (std::is_same_v<Index, uint8_t>) {
+    if (rows == 1 && columns == 2) return f.template operator()<1, 2>();
+    if (rows == 2 && columns == 1) return f.template operator()<2, 1>();
+  }
+  with_counts_of<Index>(rows, columns, f);
+}
+
+/// A window that holds a pixel: its gradient, its index, and the index that means the pixel.
+template <class S, class Index> struct HoldingWindow {
+  const S* grad;
+  const Index* index;
+  int64_t here;
+  HoldingWindow(const Image<S>& grads, const Image<Index>& indices, const Link& a, const Link& b, int64_t kernel_width)
+      : grad(grads.at(a.at, b.at)), index(indices.at(a.at, b.at)), here(a.tap * kernel_width + b.tap) {}
+  HoldingWindow() = default;
+};
+
 /// One row of the gradient; [a0, a1) are the rows of windows that hold it. Each pixel collects from the windows
 /// that hold it, so that no two threads write to one element.
 template <class S, class Index>
@@ -72,22 +91,29 @@ void line_of_gradient(Image<S> grad, Image<Index> indices, const Link* a0, const
                       int64_t kernel_width, int64_t channels, int64_t width, Image<S> grad_x, int64_t h) {
   using C = Compute<S>;
   using I = IndexLane<C>;
+  using Window = HoldingWindow<S, Index>;
   constexpr int N = simd::kLanes<C>;
   const bool contiguous = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
+  const auto add = [=]<bool kFull>(const Window& from, int64_t c, int count, simd::Vec<C, N>& sum) {
+    const auto value = load_channels<kFull, C, N>(from.grad + c * grad.channel, grad.channel, count);
+    const auto index = load_channels<kFull, I, N>(from.index + c * indices.channel, indices.channel, count);
+    sum += index == simd::splat<I, N>(static_cast<I>(from.here)) ? value : simd::Vec<C, N>{};
+  };
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
-    with_counts_of<Index>(a1 - a0, b1 - b0, [=]<int A, int B>() {
-      for_each_vector<N>(channels, contiguous, [=]<bool kFull>(int64_t c, int count) {
+    with_windows_of<Index>(a1 - a0, b1 - b0, [=]<int A, int B>() {
+      Window windows[A * B + 1];
+      if constexpr (A > 0)
+        for (int i = 0; i < A * B; ++i) windows[i] = Window(grad, indices, a0[i / B], b0[i % B], kernel_width);
+      for_each_vector<N>(channels, contiguous, [&]<bool kFull>(int64_t c, int count) {
         simd::Vec<C, N> sum{};
-        for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
-          for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
-            const auto value =
-                load_channels<kFull, C, N>(grad.at(a->at, b->at) + c * grad.channel, grad.channel, count);
-            const auto index =
-                load_channels<kFull, I, N>(indices.at(a->at, b->at) + c * indices.channel, indices.channel, count);
-            const auto here = index == simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap));
-            sum += here ? value : simd::Vec<C, N>{};
-          }
+        if constexpr (A > 0)
+#pragma GCC unroll 9
+          for (int i = 0; i < A * B; ++i) add.template operator()<kFull>(windows[i], c, count, sum);
+        else
+          for (const Link* a = a0; a != a1; ++a)
+            for (const Link* b = b0; b != b1; ++b)
+              add.template operator()<kFull>(Window(grad, indices, *a, *b, kernel_width), c, count, sum);
         store_channels<kFull, C, N>(grad_x.at(h, w) + c * grad_x.channel, grad_x.channel, sum, count);
       });
     });
@@ -144,85 +170,6 @@ Links links_of_pixels(const MaxWindows& w, int axis, int64_t inputs, int64_t out
                          : Links::of_pixels(windows_of(w.options, axis), inputs, outputs);
 }
 
-/// Where the windows of both axes begin.
-struct Starts {
-  std::vector<int64_t> rows, columns;
-  Starts(const MaxWindows& w, const Operand& image, const Operand& windows)
-      : rows(w.starts(0, image.size(2), windows.size(2))), columns(w.starts(1, image.size(3), windows.size(3))) {}
-};
-
-/// How far the pixel that an index names is from the window's first one, in an image that is dense. A table, unless it
-/// would have more entries than are looked up.
-class TapOffsets {
- public:
-  TapOffsets(const Pool2dOptions& o, int64_t width, int64_t lookups)
-      : kernel_width_(o.kernel_size.width),
-        down_(o.dilation.height * width),
-        across_(o.dilation.width),
-        table_(o.kernel_size.height * kernel_width_ <= lookups ? o.kernel_size.height * kernel_width_ : 0) {
-    for (int64_t i = 0; table_.data() != nullptr && i < o.kernel_size.height * kernel_width_; ++i)
-      table_.data()[i] = find(i);
-  }
-  int64_t operator[](int64_t index) const { return table_.data() != nullptr ? table_.data()[index] : find(index); }
-
- private:
-  int64_t find(int64_t index) const { return index / kernel_width_ * down_ + index % kernel_width_ * across_; }
-  int64_t kernel_width_, down_, across_;
-  Scratch<int64_t> table_;
-};
-
-/// The gradient of one channel of an image: each window adds to the pixel it took, one after the other, as a channel is
-/// one thread's. `to` is dense.
-template <class S, class Index, class C>
-void scatter_channel(const Image<S>& grad, const Image<Index>& indices, const Starts& starts, int64_t width,
-                     const TapOffsets& offsets, C* to) {
-  const auto rows = std::ssize(starts.rows), columns = std::ssize(starts.columns);
-  const int64_t* const column = starts.columns.data();
-  for (int64_t h = 0; h < rows; ++h) {
-    const S* g = grad.at(h, 0);
-    const Index* index = indices.at(h, 0);
-    const int64_t row = starts.rows[static_cast<size_t>(h)] * width;
-    for (int64_t w = 0; w < columns; ++w)
-      if (const Index at = index[w * indices.column]; at != kNoIndex<Index>)
-        to[row + column[w] + offsets[at]] += static_cast<C>(g[w * grad.column]);
-  }
-}
-
-/// Channels that are not contiguous, one by one.
-template <class S, class Index>
-void gradient_by_channels(const Operand& grad, const Operand& indices, const Operand& grad_x,
-                          const MaxWindows& windows) {
-  using C = Compute<S>;
-  const int64_t channels = grad_x.size(1), height = grad_x.size(2), width = grad_x.size(3), pixels = height * width;
-  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, pixels));
-  const Starts starts(windows, grad_x, grad);
-  const Pool2dOptions& o = windows.options;
-  const TapOffsets offsets(o, width, grad.numel());
-  const bool dense = grad_x.stride(3) == 1 && grad_x.stride(2) == width, direct = std::is_same_v<S, C> && dense;
-  parallel_for(grad_x.size(0) * channels, grain, [&](int64_t begin, int64_t end) {
-    const Scratch<C> sums(direct ? 0 : pixels);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t n = i / channels, c = i % channels;
-      Image<S> from(grad, n), out(grad_x, n);
-      Image<Index> where(indices, n);
-      from.data += c * from.channel, out.data += c * out.channel, where.data += c * where.channel;
-      C* to = sums.data();
-      if constexpr (std::is_same_v<S, C>)
-        if (direct) to = out.data;
-      std::fill_n(to, pixels, C{});
-      scatter_channel(from, where, starts, width, offsets, to);
-      if (direct) continue;
-      if constexpr (is_half<S>)
-        if (dense) {
-          narrow(to, out.data, pixels);
-          continue;
-        }
-      for (int64_t h = 0; h < height; ++h)
-        for (int64_t w = 0; w < width; ++w) *out.at(h, w) = static_cast<S>(to[h * width + w]);
-    }
-  });
-}
-
 /// Whether registers hold windows of one row. Elements that lie more than two apart are loaded one by one, as many as a
 /// register holds: not for fewer windows.
 template <class C> bool prefers_rows(const Operand& x, const Operand& out, const MaxWindows& windows) {
@@ -265,6 +212,8 @@ void max_gradient(const Operand& grad, const Operand& indices, const Operand& gr
       line_of_tiles<S, Index>(Image<S>(grad, n), Image<Index>(indices, n), kernel, grad.size(1), grad.size(3),
                               Image<S>(grad_x, n), h);
     });
+  if (prefers_blocks<Compute<S>>(grad, grad_x, windows))
+    return gradient_by_blocks<S, Index>(grad, indices, grad_x, windows);
   const Links rows = links_of_pixels(windows, 0, grad_x.size(2), grad.size(2));
   const Links columns = links_of_pixels(windows, 1, grad_x.size(3), grad.size(3));
   for_each_row(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
