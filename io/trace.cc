@@ -23,21 +23,11 @@ std::string microseconds(int64_t ns) {
   return text(ns / 1000, ".", std::string_view(digits).substr(1));
 }
 
-const char* category(ObserverEvent::Kind kind) {
-  switch (kind) {
-    case ObserverEvent::Kind::op: return "op";
-    case ObserverEvent::Kind::layer: return "layer";
-    case ObserverEvent::Kind::backward: return "backward";
-    case ObserverEvent::Kind::section: return "section";
-  }
-  return "";
-}
-
 std::string place(int thread) { return text("\"pid\":", getpid(), ",\"tid\":", thread); }
 
 std::string line_of(const ProfilerEvent& event) {
   std::string out =
-      text("{\"ph\":\"X\",\"name\":", quoted(event.label()), ",\"cat\":\"", category(event.kind), "\",",
+      text("{\"ph\":\"X\",\"name\":", quoted(event.label()), ",\"cat\":\"", internal::kind_name(event.kind), "\",",
            place(event.thread), ",\"ts\":", microseconds(event.begin_ns),
            ",\"dur\":", microseconds(event.end_ns - event.begin_ns), ",\"args\":{\"bytes\":", event.bytes);
   if (!event.inputs.empty()) out += ",\"inputs\":" + quoted(event.inputs);

@@ -1,4 +1,4 @@
-// ROC and precision-recall curves of scores of two classes, and the areas under them.
+// Metrics of scores of two classes over all thresholds: ROC and precision-recall curves, and the areas under them.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ struct PrecisionRecallCurve {
 };
 
 /// Curves and areas, computed exactly from all scores, which are kept in memory until reset(). For several classes, use
-/// one object for each of them: `scores.update(probabilities.select(1, c), labels == c);`.
+/// one for each of them: `scores.update(probabilities.select(1, c), labels == c);`.
 class BinaryScores {
  public:
   BinaryScores() : BinaryScores("BinaryScores") {}

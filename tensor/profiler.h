@@ -33,8 +33,7 @@ struct ProfilerEvent {
   std::string inputs;  // `[64, 20] f32, [32, 20] f32`, if shapes are recorded; `-` is an absent input
   int64_t begin_ns;    // on the machine's steady clock, in nanoseconds
   int64_t end_ns;
-  int64_t
-      bytes;  // of the results of the ops inside that share no memory with an input, as views and writes in place do
+  int64_t bytes;   // of the results of the ops inside, without views and what is written in place
   int64_t parent;  // index of the event in which it ran; -1 if there is none
   int thread;      // 0, 1, ...: its thread, numbered in the order in which the threads were first recorded
 
@@ -148,5 +147,10 @@ class RecordFunction {
   static void end(Section* section);
   Section* section_;
 };
+
+namespace internal {
+/// `op`, `layer`, `backward` or `section`.
+const char* kind_name(ObserverEvent::Kind kind);
+}  // namespace internal
 
 }  // namespace weft

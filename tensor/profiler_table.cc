@@ -23,8 +23,7 @@ std::string name_of(const ProfilerEvent& event, bool by_class) {
 int64_t duration(const ProfilerEvent& event) { return event.end_ns - event.begin_ns; }
 
 std::string kind_of(const ProfilerRow& row) {
-  constexpr const char* kNames[] = {"op", "layer", "backward", "section"};
-  const char* const name = kNames[static_cast<size_t>(row.kind)];
+  const char* const name = internal::kind_name(row.kind);
   return row.in_backward && row.kind != Kind::backward ? text(name, " in backward") : name;
 }
 
@@ -92,7 +91,18 @@ class Summation {
   std::map<std::tuple<Kind, bool, std::string, std::string>, size_t> numbers_;
 };
 
+/// The name in one line, also of a section whose name has several.
+std::string line_of(std::string name) {
+  std::replace(name.begin(), name.end(), '\n', ' ');
+  return name;
+}
+
 }  // namespace
+
+const char* internal::kind_name(ObserverEvent::Kind kind) {
+  constexpr const char* kNames[] = {"op", "layer", "backward", "section"};
+  return kNames[static_cast<size_t>(kind)];
+}
 
 std::string ProfilerEvent::label() const {
   if (kind == Kind::backward) return "backward of " + (path.empty() ? name : path);
@@ -123,7 +133,7 @@ std::string Profiler::table(const ProfilerTableOptions& options) const {
       options.row_limit < 0 ? rows.size() : std::min(rows.size(), static_cast<size_t>(options.row_limit));
   for (const ProfilerRow& row : std::span(rows).first(shown)) {
     const double share = all_ns == 0 ? 0 : 100 * static_cast<double>(row.self_ns) / static_cast<double>(all_ns);
-    lines.push_back({row.name, kind_of(row), text(row.calls), milliseconds(row.self_ns), number(share, 1),
+    lines.push_back({line_of(row.name), kind_of(row), text(row.calls), milliseconds(row.self_ns), number(share, 1),
                      milliseconds(row.total_ns), number(row.mean_ns() * 1e-3),
                      number(static_cast<double>(row.bytes) * 1e-6)});
     if (by_shape) lines.back().push_back(row.inputs);

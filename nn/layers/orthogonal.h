@@ -22,7 +22,7 @@ namespace detail {
 Tensor orthogonal_base(const Tensor& weight);
 /// The weight for the trained values and the base.
 Tensor orthogonal_weight(const Tensor& original, const Tensor& base, OrthogonalMap map);
-/// The trained values at the start, for which the weight is the base itself: -1 on the diagonal, as in PyTorch.
+/// The trained values for which the weight is the base itself: -1 on the diagonal, as in PyTorch.
 Tensor orthogonal_start(const Tensor& weight);
 }  // namespace detail
 

@@ -126,4 +126,17 @@ void Sequential::extend(Sequential&& other) {
   }
 }
 
+Tensor checkpoint_sequential(const Sequential& model, int64_t segments, const Tensor& x) {
+  ErrorFrame frame("checkpoint_sequential", x);
+  if (segments < 1 || segments > static_cast<int64_t>(model.size()))
+    throw Error(text("the number of segments must be 1 to the ", model.size(), " modules, not ", segments));
+  const size_t length = model.size() / static_cast<size_t>(segments);
+  Tensor y = x;
+  size_t first = 0;
+  for (int64_t part = 1; part < segments; ++part, first += length)
+    y = autograd::checkpoint(
+        [&model, first, length](const Tensor& given) { return model.forward(given, first, first + length); }, y);
+  return model.forward(y, first, model.size());
+}
+
 }  // namespace weft::nn

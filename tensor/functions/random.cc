@@ -32,10 +32,10 @@ Tensor draw(Generator& generator, Distribution distribution, const Shape& shape,
 
 /// Draws into the memory of `x` if nothing records the write and no observer needs separate ops, else into new memory;
 /// returns where the numbers are.
-Tensor drawn_into(Tensor& x, Generator& generator, Distribution distribution) {
+Tensor drawn_into(Tensor& x, Generator& generator, Distribution distribution, int64_t low = 0, int64_t high = 0) {
   const bool sample = x.device().kind == DeviceKind::vmap;
   if (internal::needs_separate_ops() || sample || dispatch::check_writable(x, "copy_", false))
-    return draw(generator, distribution, x.shape(), x.dtype(), x.device());
+    return draw(generator, distribution, x.shape(), x.dtype(), x.device(), low, high);
   const RandomKey key = generator.next_key(x.numel());
   const internal::ModeScope not_recording(&internal::Modes::recording, false);
   const op::RandomFill fill{distribution, x.shape(), x.dtype(), low, high, key.seed, key.offset, x.device()};

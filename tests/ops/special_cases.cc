@@ -3,6 +3,7 @@
 #include <limits>
 #include <numbers>
 
+#include "tensor/adjoints/special.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
@@ -132,6 +133,114 @@ void add_values(Cases& cases) {
       .accepts(kNumbers);
 }
 
+/// Shapes of many kinds, drawn from an interval, and special values.
+std::vector<Sample> between(double low, double high) {
+  return {{uniform({3, 4}, low, high)}, {uniform({}, low, high)}, {uniform({0}, low, high)}, {special({19})}};
+}
+
+void add_bessel(Cases& cases) {
+  const auto add = [&](const char* name, const std::vector<Sample>& samples, Tensor (*f)(const Tensor&),
+                       double (*naive)(double)) {
+    cases.add(name, samples, CALL(f(x[0])), pointwise(naive)).widens().loose(20);
+  };
+  std::vector<Sample> both = between(-12, 12);
+  add("bessel_j0", both, bessel_j0, [](double a) { return std::isinf(a) ? 0 : ::j0(a); });
+  add("bessel_j1", both, bessel_j1, [](double a) { return std::isinf(a) ? 0 : ::j1(a); });
+  std::vector<Sample> positive = between(0.5, 12);
+  positive.push_back({given({5}, {4.9, 5.1, 30, 100, 0.25})});
+  add("bessel_y0", positive, bessel_y0, [](double a) { return std::isinf(a) && a > 0 ? 0 : a < 0 ? NAN : ::y0(a); });
+  add("bessel_y1", positive, bessel_y1, [](double a) { return std::isinf(a) && a > 0 ? 0 : a < 0 ? NAN : ::y1(a); });
+  std::vector<Sample> small = between(0.5, 4);
+  small.push_back({given({4}, {0.25, 1.9, 2.1, 7})});
+  add("modified_bessel_k0", small, modified_bessel_k0, [](double a) { return reference::bessel_k(0, a); });
+  add("modified_bessel_k1", small, modified_bessel_k1, [](double a) { return reference::bessel_k(1, a); });
+}
+
+double naive_ndtr(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
+double naive_erfcx(double x) {
+  const long double wide = x;
+  return x > 100 ? 1 / (x * std::sqrt(kPi)) : static_cast<double>(std::exp(wide * wide) * std::erfc(wide));
+}
+/// ndtr^-1 by bisection.
+double naive_ndtri(double p) {
+  if (!(p >= 0 && p <= 1)) return std::nan("");
+  if (p == 0 || p == 1) return p == 0 ? -kInf : kInf;
+  double low = -39, high = 9;
+  for (int i = 0; i < 100; ++i) (naive_ndtr((low + high) / 2) < p ? low : high) = (low + high) / 2;
+  return (low + high) / 2;
+}
+
+void add_normal(Cases& cases) {
+  std::vector<Sample> samples = between(-5, 4);
+  cases.add("ndtr", samples, CALL(ndtr(x[0])), pointwise(naive_ndtr)).widens().loose(20);
+  samples.push_back({given({5}, {-30, -12, -6.5, 6, 9})});
+  cases.add("log_ndtr", samples, CALL(log_ndtr(x[0])), pointwise(reference::log_ndtr)).widens().loose(20);
+  cases.add("erfcx", between(-2, 4), CALL(erfcx(x[0])), pointwise(naive_erfcx)).widens().loose(20);
+  cases.add("ndtri", between(0.05, 0.95), CALL(ndtri(x[0])), pointwise(naive_ndtri)).widens().loose(20);
+  cases
+      .add("ndtri of tails", {{given({6}, {1e-3, 1e-9, 1e-30, 0.999, 0.07, 0.0})}}, CALL(ndtri(x[0])),
+           pointwise(naive_ndtri))
+      .compares({f32, f64})
+      .loose(20)
+      .no_gradient();
+  cases
+      .add("entr", between(0.3, 3), CALL(entr(x[0])), pointwise([](double a) {
+             return a == 0 ? 0 : a < 0 ? -kInf : -a * std::log(a);
+           }))
+      .widens()
+      .loose(20);
+}
+
+InputSpec without_gradient(InputSpec spec) { return spec.differentiable = false, spec; }
+
+void add_pairs(Cases& cases) {
+  std::vector<Sample> samples;
+  for (const double high : {1.1, 4.0, 30.0})  // each way of the kernel
+    samples.push_back({without_gradient(uniform({5, 1}, 0.3, high)), uniform({7}, 0.3, high)});
+  samples.push_back({without_gradient(given({4}, {25, 40, 21, 30})), given({4}, {26, 33, 21, 55})});
+  samples.push_back({without_gradient(uniform({}, 1, 2)), uniform({}, 1, 2)});
+  samples.push_back({without_gradient(uniform({0}, 1, 2)), uniform({1}, 1, 2)});
+  samples.push_back({special({19, 1}), special({19})});
+  cases.add("igamma", samples, CALL(igamma(x[0], x[1])), pointwise(reference::igamma)).widens().loose(20);
+  cases.add("igammac", samples, CALL(igammac(x[0], x[1])), pointwise(reference::igammac)).widens().loose(20);
+  cases
+      .add("zeta",
+           {{without_gradient(uniform({3, 1}, 1.5, 6)), uniform({4}, 0.7, 4)},
+            {without_gradient(given({4}, {2, 3, 4, 5})), given({4}, {-0.5, -1.3, -2.7, -1.5})},
+            {without_gradient(uniform({}, 2, 3)), uniform({}, 1, 2)},
+            {without_gradient(uniform({0}, 2, 3)), uniform({1}, 1, 2)},
+            {without_gradient(given({8}, {1, 0.5, 2, 2, 2.5, kInf, 2, NAN})),
+             without_gradient(given({8}, {2, 2, 0, -3, -0.5, 2, kInf, 1}))}},
+           CALL(zeta(x[0], x[1])),
+           pointwise([](double a, double b) { return static_cast<double>(reference::zeta(a, b)); }))
+      .widens()
+      .loose(20);
+  cases
+      .add("gamma_density",
+           {{uniform({3, 1}, 0.5, 4), uniform({4}, 0.5, 4)}, {given({2}, {25, 30}), given({2}, {22, 50})}},
+           CALL(adjoint::gamma_density(x[0], x[1])),
+           pointwise([](double a, double b) { return std::exp((a - 1) * std::log(b) - b - std::lgamma(a)); }))
+      .compares(kFloating)
+      .loose(40);
+  cases
+      .add("xlog1py",
+           {{normal({3, 4}, {0}), uniform({4}, -0.5, 2)},
+            {normal({}), uniform({}, 0, 2)},
+            {normal({0}), uniform({1}, 0, 2)},
+            {special({19, 1}), special({19})}},
+           CALL(xlog1py(x[0], x[1])),
+           pointwise([](double a, double b) { return a == 0 && !std::isnan(b) ? 0 : a * std::log1p(b); }))
+      .widens()
+      .loose(20);
+  cases
+      .add("mvlgamma", {{uniform({3, 4}, 1.7, 5)}, {uniform({}, 2, 3)}, {uniform({0}, 2, 3)}}, CALL(mvlgamma(x[0], 3)),
+           pointwise([](double a) {
+             return 1.5 * std::log(kPi) + std::lgamma(a) + std::lgamma(a - 0.5) + std::lgamma(a - 1);
+           }))
+      .widens()
+      .loose(20);
+}
+
 void add_frexp(Cases& cases) {
   InputSpec powers = given({6}, {1, 2, 0.5, 0.75, -4, 4.5});
   powers.differentiable = false;  // a step is there
@@ -204,6 +313,9 @@ void add_errors(Cases& cases) {
 
 void add_special_cases(Cases& cases) {
   add_values(cases);
+  add_bessel(cases);
+  add_normal(cases);
+  add_pairs(cases);
   add_frexp(cases);
   add_errors(cases);
 }

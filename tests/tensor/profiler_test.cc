@@ -344,7 +344,7 @@ TEST(Profiler, SortsAndCutsItsTable) {
     const ProfilerScope scope(profiler);
     const RecordFunction section("caf\xc3\xa9");
   }
-  EXPECT_SAYS(profiler.table(), "\ncaf\xc3\xa9   section ");
+  EXPECT_SAYS(profiler.table(), "\ncaf\xc3\xa9     section ");
   EXPECT_EQ(Profiler().table(),
             "name  kind  calls  self ms  self %  total ms  mean us  memory MB\n"
             "self times: 0.000 ms in 0 events; the scopes lasted 0.000 ms\n");

@@ -71,12 +71,11 @@ template <class T> struct TableRows {
   const T* table;
   int64_t stride;
   const int64_t* rows;
-  int64_t bytes;   // of a row
-  int64_t listed;  // number of `rows`, those of later bags included, that may be prefetched
+  int64_t listed;  // rows from the first on, those of later bags too, that may be prefetched
 
   const T* operator()(int64_t k) const { return table + rows[k] * stride; }
-  /// Prefetches a row that is read some rows after row k.
-  [[gnu::always_inline]] void prefetch_after(int64_t k) const {
+  /// For the reader of `bytes` of row k, from column j on: prefetches those of a later row.
+  [[gnu::always_inline]] void prefetch_after(int64_t k, int64_t j, int64_t bytes) const {
     constexpr int64_t kAhead = 16, kLine = 64;
     if (k + kAhead >= listed) return;
     const T* const from = (*this)(k + kAhead) + j;
@@ -85,8 +84,7 @@ template <class T> struct TableRows {
 };
 
 /// f(bag, its rows of the table, how many, the first's number among those of all bags) for each bag, on all threads.
-/// Rows are prefetched if the table is too large for the cache, and if they are short, or so few that they are still in
-/// the L1 cache when their last columns are read (a bag is read some registers of columns at a time).
+/// Rows are prefetched where the table is too large for the cache.
 template <class T, class F> void for_bags(const Bags& bags, const Operand& weight, const F& f) {
   constexpr int64_t kCached = int64_t{1} << 19;
   const bool ahead = weight.numel() * int64_t{sizeof(T)} > kCached && weight.stride(1) == 1;
