@@ -176,8 +176,8 @@ struct Pool {
   LargeFigures figures;
 };
 
-/// Never destroyed: tensors in static variables may be freed after every destructor here would have run. It is in static
-/// memory, so that the first large tensor of a process needs none for it: take_large() may not throw.
+/// Never destroyed: tensors in static variables may be freed after every destructor here would have run. In static
+/// memory, so that the first large tensor of a process allocates nothing for it: take_large() may not throw.
 Pool& pool() {
   alignas(Pool) static std::byte memory[sizeof(Pool)];
   static Pool* const instance = new (memory) Pool;
