@@ -23,8 +23,8 @@ struct PrecisionRecallCurve {
   Tensor thresholds;  // (points)
 };
 
-/// Curves and areas, computed exactly from all scores, which are kept in memory until reset(). For several classes, use
-/// one for each of them: `scores.update(probabilities.select(1, c), labels == c);`.
+/// Curves and areas, computed exactly from all scores, which are kept in memory until reset(). For several classes, see
+/// ClassScores.
 class BinaryScores {
  public:
   BinaryScores() : BinaryScores("BinaryScores") {}
