@@ -99,8 +99,7 @@ IntrusivePtr<const Epoch> LoaderCore::start_epoch(int64_t dataset_size, bool ran
   const int64_t batches = batches_of(dataset_size);
   RandomKey key = resume_ ? key_ : RandomKey{};
   const bool random_order = options_.shuffle || options_.sampler.is_random() || options_.batch_sampler.is_random();
-  if (!resume_ && (random_order || random))
-    key = (options_.generator != nullptr ? *options_.generator : default_generator()).next_key(2);
+  if (!resume_ && (random_order || random)) key = weft::detail::generator_or_default(options_.generator).next_key(2);
   auto* const epoch = new Epoch;
   auto owner = IntrusivePtr<const Epoch>::adopt(epoch);
   epoch->key = key;

@@ -42,7 +42,7 @@ StreamCore::StreamCore(const StreamOptions& options) : options_(options) {
 int64_t StreamCore::start_epoch(bool random) {
   if (resume_) return start(key_);
   if (!random) return start({});
-  return start((options_.generator != nullptr ? *options_.generator : default_generator()).next_key(2));
+  return start(weft::detail::generator_or_default(options_.generator).next_key(2));
 }
 
 // `stream 1 BATCH_SIZE DROP_LAST RUNNING SEED OFFSET NEXT`

@@ -8,8 +8,7 @@
 namespace weft::data::detail {
 
 std::vector<int64_t> random_order(int64_t size, std::optional<uint64_t> seed, Generator* generator) {
-  Generator& drawn = generator != nullptr ? *generator : default_generator();
-  return shuffled_order(seed ? RandomKey{*seed, 0} : drawn.next_key(2), size);
+  return shuffled_order(seed ? RandomKey{*seed, 0} : weft::detail::generator_or_default(generator).next_key(2), size);
 }
 
 namespace {

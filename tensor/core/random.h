@@ -57,6 +57,11 @@ inline RandomState random_state() { return default_generator().state(); }
 inline void set_random_state(RandomState state) { default_generator().set_state(state); }
 inline RandomKey next_random_key(int64_t count) { return default_generator().next_key(count); }
 
+namespace detail {
+/// For the option `generator` of a function, where null means the generator of the process.
+inline Generator& generator_or_default(Generator* given) { return given != nullptr ? *given : default_generator(); }
+}  // namespace detail
+
 /// The keys that a section of code drew, in order.
 using RandomLog = std::vector<RandomKey>;
 

@@ -29,7 +29,7 @@ op::AttentionSetting setting_of(const AttentionOptions& options, const Tensor& q
   check_probability("dropout_p =", p);
   const double scale = options.scale ? *options.scale : depth == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(depth));
   op::AttentionSetting setting{options.causal, scale, p, {}};
-  Generator& generator = options.generator != nullptr ? *options.generator : default_generator();
+  Generator& generator = detail::generator_or_default(options.generator);
   if (p != 0) {
     const Device device = dispatch::deepest_device(std::array{q, k, v, options.mask});
     setting.key = internal::dropout_key(device, checked_multiply(rows, (columns + 3) / 4 * 4), generator);

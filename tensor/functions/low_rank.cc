@@ -35,8 +35,6 @@ LowRankResult low_rank(const Tensor& a, int64_t q, int64_t niter, Generator& gen
   return {adjoint::exact_matmul(basis, u), s, transpose(vh, -2, -1)};
 }
 
-Generator& generator_or_default(Generator* given) { return given == nullptr ? default_generator() : *given; }
-
 }  // namespace
 
 LowRankResult svd_lowrank(const Tensor& a, const SvdLowrankOptions& options) {
@@ -44,7 +42,7 @@ LowRankResult svd_lowrank(const Tensor& a, const SvdLowrankOptions& options) {
   check_matrices(a);
   if (options.q < 0) throw Error(text("q must be 0 or more, not ", options.q));
   return low_rank(options.m.defined() ? a - options.m : a, options.q, options.niter,
-                  generator_or_default(options.generator));
+                  detail::generator_or_default(options.generator));
 }
 
 LowRankResult pca_lowrank(const Tensor& a, const PcaLowrankOptions& options) {
@@ -53,7 +51,7 @@ LowRankResult pca_lowrank(const Tensor& a, const PcaLowrankOptions& options) {
   const int64_t most = std::min(a.size(-2), a.size(-1)), q = options.q.value_or(std::min<int64_t>(6, most));
   if (q < 0 || q > most) throw Error(text("q must lie between 0 and min(m, n) = ", most, ", not be ", q));
   return low_rank(options.center ? a - mean(a, -2, keepdim) : a, q, options.niter,
-                  generator_or_default(options.generator));
+                  detail::generator_or_default(options.generator));
 }
 
 }  // namespace weft
