@@ -131,18 +131,6 @@ OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& 
 /// f(x) and the function v -> J v.
 std::pair<Tensors, ManyToMany> linearize_of(const ManyToMany& f, const Tensors& x);
 
-/// Appends the tensors in `x`, a tensor, a list or state dict of tensors, or a tuple of these.
-template <class T> void find_tensors(T& x, std::vector<Tensor*>& found) {
-  if constexpr (std::same_as<T, Tensor>)
-    found.push_back(&x);
-  else if constexpr (std::same_as<T, Tensors>)
-    for (Tensor& one : x) found.push_back(&one);
-  else if constexpr (std::same_as<T, StateDict>)
-    for (auto& [name, one] : x) found.push_back(&one);
-  else if constexpr (requires { std::tuple_size<T>::value; })
-    std::apply([&](auto&... parts) { (find_tensors(parts, found), ...); }, x);
-}
-
 /// The first result of f(X) as a function; its call keeps the second.
 template <class F, class X> class WithoutAux {
  public:
@@ -151,7 +139,7 @@ template <class F, class X> class WithoutAux {
   auto operator()(const X& x) {
     auto [result, aux] = f_(x);
     aux_.emplace(std::move(aux));
-    find_tensors(*aux_, tensors_);
+    weft::detail::visit_tensors(*aux_, [&](Tensor& one, const std::string*) { tensors_.push_back(&one); });
     return result;
   }
   /// The tensors in the second result, once there is one.

@@ -115,32 +115,31 @@ template <class F> class Vmapped {
   }
   template <class Call>
   auto run(const std::vector<Tensor>& arguments, const BatchAxes& in_dims, const Call& call) const {
-    using Result = std::decay_t<decltype(call(arguments))>;
-    constexpr bool kOne = std::convertible_to<Result, Tensor>, kNamed = std::same_as<Result, StateDict>;
-    std::vector<std::string> names;
-    const auto many = [&](const std::vector<Tensor>& x) -> std::vector<Tensor> {
-      if constexpr (kOne) {
-        return {call(x)};
-      } else if constexpr (kNamed) {
+    using Made = std::decay_t<decltype(call(arguments))>;
+    using Result = std::conditional_t<std::convertible_to<Made, Tensor>, Tensor, Made>;
+    static_assert(detail::is_made_of_tensors<Result>,
+                  "a function given to vmap returns a Tensor, a std::vector<Tensor>, a StateDict, or a std::pair or "
+                  "std::tuple of these: of another struct, return its parts as std::pair(r.values, r.indices)");
+    if constexpr (detail::is_made_of_tensors<Result>) {
+      std::optional<Result> result;  // of the last call; its tensors are taken out
+      std::vector<std::string> names;
+      const auto many = [&](const std::vector<Tensor>& x) -> std::vector<Tensor> {
+        Result made = call(x);
         std::vector<Tensor> out;
         std::vector<std::string> found;
-        for (const auto& [name, tensor] : call(x)) found.push_back(name), out.push_back(tensor);
-        if (!names.empty() && found != names) throw Error("vmap: the function's results have other names than before");
+        detail::visit_tensors(made, [&](Tensor& one, const std::string* name) {
+          out.push_back(std::move(one));
+          if (name != nullptr) found.push_back(*name);
+        });
+        if (result && found != names) throw Error("vmap: the function's results have other names than before");
         names = std::move(found);
+        result.emplace(std::move(made));
         return out;
-      } else {
-        return call(x);
-      }
-    };
-    std::vector<Tensor> results = batching::vmap(many, arguments, in_dims, out_dims_, options_);
-    if constexpr (kOne) {
-      return Tensor(results[0]);
-    } else if constexpr (kNamed) {
-      StateDict out;
-      for (size_t i = 0; i < names.size(); ++i) out[names[i]] = results[i];
-      return out;
-    } else {
-      return results;
+      };
+      const std::vector<Tensor> results = batching::vmap(many, arguments, in_dims, out_dims_, options_);
+      size_t i = 0;
+      detail::visit_tensors(*result, [&](Tensor& one, const std::string*) { one = results[i++]; });
+      return std::move(*result);
     }
   }
 
@@ -152,8 +151,9 @@ template <class F> class Vmapped {
 
 /// f for a batch: splits each argument into samples along its axis of `in_dims` (nullopt: the argument is passed as it
 /// is to every sample), applies f to all samples at once, and stacks the results along their axes of `out_dims`. f
-/// takes Tensors, one std::vector<Tensor>, or a StateDict and Tensors, and returns a Tensor, a std::vector<Tensor> or a
-/// StateDict. A result that is the same for all samples is repeated.
+/// takes Tensors, one std::vector<Tensor>, or a StateDict and Tensors, and returns a Tensor, a std::vector<Tensor>, a
+/// StateDict, or a std::pair or std::tuple of these, whose tensors count one by one in `out_dims`. A result that is the
+/// same for all samples is repeated.
 template <class F>
 Vmapped<std::decay_t<F>> vmap(F&& f, BatchAxes in_dims = 0, BatchAxes out_dims = 0, const VmapOptions& options = {}) {
   return {std::forward<F>(f), std::move(in_dims), std::move(out_dims), options};

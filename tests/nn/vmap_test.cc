@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <tuple>
+
 #include "autograd/autograd.h"
 #include "nn/nn.h"
 #include "tensor/autocast.h"
@@ -153,6 +156,37 @@ TEST(FunctionsUnderVmap, RunForSomeSamplesAtOnce) {
             "vmap: the function gave 2 results, and then 1");
   EXPECT_EQ(error_of([&] { (void)vmap(f, 0, 0, {.samples_at_once = -1})(x, x); }),
             "vmap: samples_at_once must be 0 (all) or more, not -1");
+}
+
+TEST(FunctionsUnderVmap, ReturnPairsAndTuplesOfTensorsListsAndStateDicts) {
+  const Tensor w = tensor({{1.0, 2.0}, {3.0, 4.0}, {0.0, -1.0}}, f64), x = tensor({5.0, 6.0}, f64);
+  const auto loss = [](const StateDict& p, const Tensor& t) { return square(p.at("w") * t).sum(); };
+  const auto of_each = [&](const StateDict& p, const Tensor& t) {
+    const auto [value, gradients] = value_and_grad(loss, p, t);
+    return std::pair(value, gradients);
+  };
+  for (const int64_t step : {0, 2}) {
+    const BatchAxes axes = {0, std::nullopt};
+    const auto [values, gradients] = vmap(of_each, axes, 0, {.samples_at_once = step})(StateDict{{"w", w}}, x);
+    EXPECT_TRUE(equal(values, square(w * x).sum(1)));
+    ASSERT_EQ(gradients.size(), 1u);
+    EXPECT_TRUE(equal(gradients.at("w"), 2.0 * w * square(x)));
+  }
+  const auto nested = [](const Tensor& t) {
+    return std::tuple(t.sum(), std::vector<Tensor>{t, t * 2.0}, std::array<Tensor, 1>{t + 1.0});
+  };
+  const auto [sums, list, array] = vmap(nested, 0, {0, 1, 0, -1})(w);
+  EXPECT_TRUE(equal(sums, w.sum(1)));
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_TRUE(equal(list[0], w.t()));
+  EXPECT_TRUE(equal(list[1], w * 2.0));
+  EXPECT_TRUE(equal(array[0], (w + 1.0).t()));
+  const auto undefined = [](const Tensor& t) { return std::pair(t, Tensor()); };
+  EXPECT_EQ(error_of([&] { (void)vmap(undefined)(w); }), "vmap(): result 1 of the function is undefined");
+  int64_t calls = 0;
+  const auto renamed = [&](const Tensor& t) { return std::pair(t, StateDict{{++calls == 1 ? "a" : "b", t}}); };
+  EXPECT_EQ(error_of([&] { (void)vmap(renamed, 0, 0, {.samples_at_once = 2})(w); }),
+            "vmap: the function's results have other names than before");
 }
 
 TEST(FunctionsUnderVmap, TakeTheDtypeOfATensorFromOutside) {
