@@ -14,6 +14,9 @@ void check_directions(const char* name, const Tensors& along, const Tensors& v, 
   for (size_t i = 0; i < v.size(); ++i) {
     if (!v[i].defined()) {
       if (may_be_absent && along[i].numel() == 1) continue;
+      if (may_be_absent)
+        throw ShapeError(
+            text(what, " ", i, " has shape ", along[i].shape(), "; without a direction it must be one number"));
       throw ShapeError(text("the direction of ", what, " ", i, " of shape ", along[i].shape(), " is undefined"));
     }
     if (v[i].shape() != along[i].shape())
@@ -34,6 +37,12 @@ OutputsAndGradients vjp_of(const char* name, const ManyToMany& f, const Tensors&
   return {call.finished(call.outputs(), differentiable), call.finished(gradients, differentiable)};
 }
 
+void check_one_number(const Tensor& value) {
+  if (!value.defined() || value.numel() == 1) return;
+  ErrorFrame frame("value_and_grad");
+  throw ShapeError(text("the function returned shape ", value.shape(), "; it must return one number"));
+}
+
 ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)>& f, const StateDict& parameters,
                                     const std::vector<Tensor*>& aux) {
   Tensors differentiated;
@@ -45,10 +54,7 @@ ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)
     for (auto& [name, tensor] : replaced)
       if (tensor.defined() && is_floating(tensor.dtype())) tensor = x[i++];
     const Tensor value = f(replaced);
-    if (value.defined() && value.numel() != 1) {
-      ErrorFrame frame("value_and_grad");
-      throw ShapeError(text("the function returned shape ", value.shape(), "; it must return one number"));
-    }
+    check_one_number(value);
     return {value};
   };
   OutputsAndGradients all = vjp_of("value_and_grad", of_list, differentiated, {}, aux);

@@ -122,6 +122,8 @@ template <class F> ManyToMany many_to_many(const char* name, F& f) {
       return f(x);
   };
 }
+/// ShapeError of value_and_grad() unless `value` is one number.
+void check_one_number(const Tensor& value);
 /// `aux`: the tensors of a second result, which f sets. They lose a history that leads only to the arguments.
 ValueAndGradients value_and_grad_of(const std::function<Tensor(const StateDict&)>& f, const StateDict& parameters,
                                     const std::vector<Tensor*>& aux = {});
@@ -153,14 +155,25 @@ template <class F, class X> class WithoutAux {
 };
 template <class X, class F> WithoutAux<F, X> without_aux(const char* name, F& f) { return {name, f}; }
 
+/// vjp() for transform `name`.
+template <TensorToTensor F> OutputAndGradient gradient_of(const char* name, F& f, const Tensor& x, const Tensor& v) {
+  OutputsAndGradients all = vjp_of(name, many_to_many(name, f), {x}, {v});
+  return {std::move(all.outputs[0]), std::move(all.gradients[0])};
+}
+template <TensorWithAux F> auto gradient_of(const char* name, F& f, const Tensor& x, const Tensor& v) {
+  auto main = without_aux<Tensor>(name, f);
+  auto all = vjp_of(name, many_to_many(name, main), {x}, {v}, main.tensors());
+  return OutputGradientAndAux<typename decltype(main)::Aux>{std::move(all.outputs[0]), std::move(all.gradients[0]),
+                                                            main.aux()};
+}
+
 }  // namespace autograd
 
 /// f(x) and v^T J, where J is the Jacobian of f at x. v has the shape of f(x); it may be omitted (and is 1) if f(x) has
 /// one element. The gradient is zeros if f(x) does not depend on x. ShapeError or GradientError for another shape of v,
 /// DtypeError unless x is floating.
 template <TensorToTensor F> OutputAndGradient vjp(F&& f, const Tensor& x, const Tensor& v = {}) {
-  OutputsAndGradients all = autograd::vjp_of("vjp", autograd::many_to_many("vjp", f), {x}, {v});
-  return {std::move(all.outputs[0]), std::move(all.gradients[0])};
+  return autograd::gradient_of("vjp", f, x, v);
 }
 /// The same for several arguments and outputs: one v per output.
 template <TensorsFunction F>
@@ -170,10 +183,7 @@ OutputsAndGradients vjp(F&& f, const std::vector<Tensor>& x, const std::vector<T
 
 /// The same for a function that gives a second result; see above.
 template <TensorWithAux F> auto vjp(F&& f, const Tensor& x, const Tensor& v = {}) {
-  auto main = autograd::without_aux<Tensor>("vjp", f);
-  auto all = autograd::vjp_of("vjp", autograd::many_to_many("vjp", main), {x}, {v}, main.tensors());
-  return OutputGradientAndAux<typename decltype(main)::Aux>{std::move(all.outputs[0]), std::move(all.gradients[0]),
-                                                            main.aux()};
+  return autograd::gradient_of("vjp", f, x, v);
 }
 template <TensorsWithAux F> auto vjp(F&& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v = {}) {
   auto main = autograd::without_aux<autograd::Tensors>("vjp", f);
@@ -188,9 +198,9 @@ template <TensorsWithAux F> auto vjp(F&& f, const std::vector<Tensor>& x, const 
 ///   auto [loss, gradients] = value_and_grad([&](const StateDict& p, const Tensor& x) {
 ///     return nn::functional_call(net, p, x).pow(2).mean(); }, parameters, x);
 /// ShapeError if f returns more than one element.
-template <class F, std::same_as<Tensor>... Rest>
-  requires(std::invocable<F&, const StateDict&, const Rest&...>)
-auto value_and_grad(F&& f, const StateDict& parameters, const Rest&... rest) {
+template <class F, std::same_as<StateDict> Named = StateDict, std::same_as<Tensor>... Rest>
+  requires(std::invocable<F&, const Named&, const Rest&...>)
+auto value_and_grad(F&& f, const Named& parameters, const Rest&... rest) {
   auto of_parameters = [&](const StateDict& p) { return f(p, rest...); };
   if constexpr (GivesAux<decltype(of_parameters), StateDict>) {
     auto main = autograd::without_aux<StateDict>("value_and_grad", of_parameters);
@@ -200,6 +210,21 @@ auto value_and_grad(F&& f, const StateDict& parameters, const Rest&... rest) {
   } else {
     return autograd::value_and_grad_of(of_parameters, parameters);
   }
+}
+/// The same for a function of a tensor: f(x, rest...), which has one element, and its gradient with respect to x.
+///   auto [loss, gradient] = value_and_grad([](const Tensor& w) { return square(w).sum(); }, w);
+template <class F, std::same_as<Tensor> X, std::same_as<Tensor>... Rest>
+  requires(std::invocable<F&, const X&, const Rest&...>)
+auto value_and_grad(F&& f, const X& x, const Rest&... rest) {
+  auto of_x = [&](const Tensor& first) {
+    auto result = f(first, rest...);
+    if constexpr (autograd::is_pair<decltype(result)>)
+      autograd::check_one_number(result.first);
+    else
+      autograd::check_one_number(result);
+    return result;
+  };
+  return autograd::gradient_of("value_and_grad", of_x, x, {});
 }
 
 /// f(x) and J v, the directional derivative of f along v; v has x's shape. It is zeros if f(x) does not depend on x.

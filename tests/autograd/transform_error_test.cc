@@ -20,6 +20,16 @@ TEST(TransformErrors, NameThemselvesInErrors) {
               (void)value_and_grad([](const StateDict&) { return Tensor(); }, {{"x", x}});
             }),
             "value_and_grad: a result of the function is undefined");
+  EXPECT_EQ(error_of([&] { (void)value_and_grad([](const Tensor&) { return Tensor(); }, x); }),
+            "value_and_grad: a result of the function is undefined");
+  EXPECT_EQ(error_of([&] { (void)value_and_grad([](const Tensor& t) { return t * 2.0; }, x); }),
+            "value_and_grad(): the function returned shape [2]; it must return one number");
+  EXPECT_EQ(error_of([&] { (void)value_and_grad([](const Tensor& t) { return std::pair(t, 1); }, x); }),
+            "value_and_grad(): the function returned shape [2]; it must return one number");
+  EXPECT_EQ(error_of([&] {
+              (void)value_and_grad([](const Tensor& t) { return t.sum(); }, tensor({1, 2}));
+            }),
+            "value_and_grad([2] i64): cannot differentiate with respect to i64; it takes f32, f64, bf16 or f16");
   const auto twice = [](const Tensor& t) { return t * 2.0; };
   EXPECT_EQ(error_of([&] {
               (void)jacobian(twice, ones({2, 1, 1, 1, 2}));

@@ -76,6 +76,23 @@ TEST_F(SecondResult, OfValueAndGrad) {
   EXPECT_EQ(numbers(aux.second), Numbers({3}));
 }
 
+TEST_F(SecondResult, OfValueAndGradOfATensor) {
+  const Tensor w = tensor({1.0, 2.0}, f64), x = tensor({5.0, 6.0}, f64);
+  const auto loss = [](const auto& v, const Tensor& t) { return square(v * t).sum(); };  // not called with a state dict
+  const auto [value, gradient] = value_and_grad(loss, w, x);
+  EXPECT_EQ(value.item(), 25 + 144);
+  EXPECT_EQ(numbers(gradient), Numbers({50, 144}));
+  EXPECT_FALSE(value.requires_grad() || gradient.requires_grad());
+  const auto with_product = [](const Tensor& v, const Tensor& t) { return std::pair(square(v * t).sum(), v * t); };
+  const auto [same, again, product] = value_and_grad(with_product, w, x);
+  EXPECT_EQ(same.item(), 25 + 144);
+  EXPECT_EQ(numbers(again), Numbers({50, 144}));
+  EXPECT_EQ(numbers(product), Numbers({5, 12}));
+  const Tensor outer = parameter(w);  // second order
+  value_and_grad(loss, outer, x).gradient.sum().backward();
+  EXPECT_EQ(numbers(outer.grad()), Numbers({50, 72}));
+}
+
 TEST_F(SecondResult, HasTheHistoryOfWhatIsOutside) {
   const Tensor w = leaf({3});
   const auto f = [&](const Tensor& t) {
