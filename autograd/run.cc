@@ -206,8 +206,8 @@ void Run::run_node(Node& node, Gradients gradients) {
     results = run_observed(node, std::move(gradients), placement.into(), wanted_inputs(node));
   }
   if (results.size() != edges.size())
-    throw GradientError(text("the backward of `", node.name(), "` returned ", results.size(), " gradients for ",
-                             edges.size(), " inputs"));
+    throw GradientError(text("the backward of `", node.name(), "` returned ", results.size(), " gradients, not ",
+                             edges.size(), ", one for each tensor argument"));
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!edges[i].node || !results[i].defined() || !is_needed(*edges[i].node)) continue;
     if (anomaly_modes() > 0 && !all_finite(results[i]))

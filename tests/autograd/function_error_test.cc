@@ -36,7 +36,7 @@ TEST_F(FunctionErrorTest, WrongGradientsAreErrorsThatNameTheFunction) {
   const Tensor x = leaf({1, 2});
   const Tensor seed = ones({2}, f64);
   EXPECT_SAYS(testing::error_as<GradientError>([&] { TooMany::apply(x).backward(seed); }),
-              "TooMany` returned 2 gradients for 1 inputs");
+              "TooMany` returned 2 gradients, not 1, one for each tensor argument");
   const std::string shape = testing::error_as<GradientError>([&] { WrongShape::apply(x).backward(seed); });
   EXPECT_SAYS(shape, "WrongShape` gave input 0 a gradient of [] f64 where [2] f64 is right");
   EXPECT_SAYS(testing::error_as<GradientError>([&] { WrongDtype::apply(x).backward(seed); }),
