@@ -54,7 +54,8 @@ struct LSTMState {
 /// bias_hh_l0 (G H), with G the number of gates; the reverse direction (weight_ih_l0_reverse, ...) and the further
 /// layers follow. All are initialized uniformly in [-1 / sqrt(H), 1 / sqrt(H)). Inputs are (N, L, input), batch first,
 /// or (L, input). `lengths` (N), of an integer dtype, is the number of valid steps of each row: the output of later
-/// steps is zero, and h is the state after the last valid step.
+/// steps is zero, and h is the state after the last valid step. Lengths are in any order and may be 0, which gives the
+/// initial state (PyTorch refuses 0). IndexError for one that is negative or above L.
 class RecurrentLayer : public Module {
  protected:
   RecurrentLayer(const char* name, Recurrence kind, const RecurrentLayerOptions& options);
