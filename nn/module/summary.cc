@@ -8,7 +8,6 @@
 #include "nn/module/mode_scope.h"
 #include "tensor/core/text_table.h"
 #include "tensor/dispatch/any_op.h"
-#include "tensor/functions/fill.h"
 
 namespace weft::nn {
 namespace {
@@ -97,8 +96,7 @@ std::string label(const SummaryRow& row) {
 
 }  // namespace
 
-Summary detail::summarize(const Module& model, const std::function<void(const Tensor&)>& run, const Shape& input_shape,
-                          const SummaryOptions& options) {
+Summary detail::summarize(const Module& model, const std::function<void()>& run) {
   ErrorFrame frame("summary");
   NoGrad guard;
   Summary out;
@@ -109,11 +107,10 @@ Summary detail::summarize(const Module& model, const std::function<void(const Te
   {
     modules.front().module.eval();
     const Unfused unfused;
-    const Tensor input = zeros(input_shape, options.dtype);
     Recorder recorder(out.rows);
     const ObserverScope scope(recorder);
     for (size_t i = 0; i < modules.size(); ++i) recorder.add(modules[i].module, i);
-    run(input);
+    run();
   }
   for (const SummaryRow& row : out.rows) out.multiply_adds += row.multiply_adds;
   return out;

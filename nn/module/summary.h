@@ -1,12 +1,14 @@
 // summary(): a table of a model's layers with output shapes, parameter counts and multiply-adds.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "nn/module/layer.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::nn {
 
@@ -36,16 +38,21 @@ struct SummaryOptions {
 };
 
 namespace detail {
-Summary summarize(const Module& model, const std::function<void(const Tensor&)>& run, const Shape& input_shape,
-                  const SummaryOptions& options);
+Summary summarize(const Module& model, const std::function<void()>& run);
 }
 
 /// Runs the model once on zeros of `input_shape`, in evaluation mode and without a tape, and records the output shape,
 /// parameters and multiply-adds of each module. The model is unchanged afterwards. A module that was run with
 /// `forward(x)` instead of `module(x)` has no output shape in the table.
 template <HasForward M> Summary summary(M& model, const Shape& input_shape, const SummaryOptions& options = {}) {
-  return detail::summarize(
-      model, [&model](const Tensor& x) { (void)run_layer(model, x); }, input_shape, options);
+  return detail::summarize(model, [&] { (void)run_layer(model, zeros(input_shape, options.dtype)); });
+}
+/// The same on these tensors, for a model of several, or with a result that is no tensor: forward(inputs...) is run.
+template <std::derived_from<Module> M, std::same_as<Tensor>... Inputs>
+  requires(sizeof...(Inputs) > 0)
+Summary summary(M& model, const Inputs&... inputs) {
+  const auto forward = [&](const auto&... given) { return detail::forward_of(model, given...); };
+  return detail::summarize(model, [&] { (void)in_layer(model, forward, inputs...); });
 }
 
 }  // namespace weft::nn

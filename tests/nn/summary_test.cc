@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <utility>
 
 #include "nn/nn.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/unary.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
@@ -82,6 +86,27 @@ struct Recurrence : Layer<Recurrence> {
   LSTM lstm = register_module("lstm", LSTM(8, 16));
   Tensor forward(const Tensor& x) const { return lstm(x).output; }
 };
+
+struct Paired : Layer<Paired> {
+  Linear left = register_module("left", Linear(3, 4)), right = register_module("right", Linear(2, 4));
+  std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& y) { return {left(x) + right(y), y}; }
+};
+
+TEST(Summary, TakesSeveralTensors) {
+  Paired net;
+  const Tensor x = ones({5, 3}).requires_grad_();
+  const Summary table = summary(net, x, ones({5, 2}));
+  EXPECT_EQ(table.rows[0].output_shape, (Shape{5, 4}));
+  EXPECT_EQ(table.rows[1].multiply_adds, 5 * 3 * 4);
+  EXPECT_EQ(table.rows[2].multiply_adds, 5 * 2 * 4);
+  EXPECT_TRUE(net.is_training());
+  Transformer model({.layer = {.d_model = 4, .nhead = 2, .dim_feedforward = 8}, .num_encoder_layers = 1});
+  EXPECT_EQ(summary(model, ones({2, 3, 4}), ones({2, 5, 4})).rows[0].output_shape, (Shape{2, 5, 4}));
+  LSTM lstm(3, 4);
+  EXPECT_EQ(summary(lstm, ones({2, 6, 3})).rows[0].output_shape, (Shape{2, 6, 4}));
+  EXPECT_EQ(error_of([&] { (void)summary(net, x, x); }),
+            "in layer right (Linear): summary(): x has 3 features, weight [4, 2] takes 2");
+}
 
 TEST(Summary, CountsAttentionAndRecurrentSteps) {
   MultiheadAttention attention(16, 2);
