@@ -1,4 +1,5 @@
-// StateDict: tensors by name. What modules and optimizers give and take, and what files hold.
+// StateDict: tensors by name. What modules and optimizers give and take, and what files hold. And the tensors in what a
+// function returns, of which a state dict may be a part.
 #pragma once
 
 #include <array>

@@ -20,7 +20,6 @@
 #include <concepts>
 #include <functional>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
