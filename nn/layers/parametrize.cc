@@ -40,7 +40,7 @@ Tensor weight_norm(const Tensor& v, const Tensor& g, std::optional<int64_t> axis
 
 namespace detail {
 
-Parametrization::Parametrization(Module& module, const std::string& name, const char* kind) {
+Parametrization::Parametrization(Module& module, const std::string& name) {
   Module::State& state = module.state();
   const size_t found = state.parameters.find(name);
   if (found == state.parameters.size())
@@ -63,9 +63,20 @@ Parametrization::Parametrization(Module& module, const std::string& name, const 
   }
   parts.adopt(name, list_, typeid(Module));
   list_.state().type = "ParametrizationList";
+  parts.train(state.training);
+}
+
+Parametrization::Parametrization(Module& module, const std::string& name, const char* kind)
+    : Parametrization(module, name) {
   list_.adopt("0", step_, typeid(Module));
   step_.state().type = kind;
-  parts.train(state.training);
+  step_.train(module.is_training());
+}
+
+Parametrization::Parametrization(Module& module, const std::string& name, Module& step, const std::type_info& type)
+    : Parametrization(module, name) {
+  list_.adopt("0", step, type, true);
+  step.train(module.is_training());
 }
 
 Tensor Parametrization::add_parameter(const std::string& name, const Tensor& value) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #include "nn/layers/batch_norm.h"
@@ -29,6 +30,8 @@ class Parametrization {
  public:
   /// Error if `module` itself has no parameter `name`. `kind` is PyTorch's name of what computes the value.
   Parametrization(Module& module, const std::string& name, const char* kind);
+  /// The same with `step`, a module of this type that computes the value, registered as `parametrizations.NAME.0`.
+  Parametrization(Module& module, const std::string& name, Module& step, const std::type_info& type);
   /// A copy of the parameter's values.
   Tensor initial() const { return initial_; }
   /// It is frozen if the original parameter was.
@@ -37,6 +40,7 @@ class Parametrization {
   void add_buffers(const std::vector<NamedTensor>& buffers);
 
  private:
+  Parametrization(Module& module, const std::string& name);
   Tensor initial_;
   bool is_trained_ = true;
   Module list_, step_;
@@ -88,9 +92,9 @@ class SpectralVectors {
 
 }  // namespace detail
 
-/// Base of WeightNorm, SpectralNorm, Reparametrized, Orthogonal and Pruned: an M whose calls use computed() in place of
-/// the parameter `name`. Gradients flow to the parameters that it is computed from, which are frozen if `name` was.
-/// Threads that call one module wait for each other. M::forward must be const.
+/// Base of WeightNorm, SpectralNorm, Reparametrized, ParametrizedBy, Orthogonal and Pruned: an M whose calls use
+/// computed() in place of the parameter `name`. Gradients flow to the parameters that it is computed from, which are
+/// frozen if `name` was. Threads that call one module wait for each other. M::forward must be const.
 template <class Self, Parametrizable M> class Parametrized : public M {
  public:
   using ComputedLayer = M;  // register_module() looks for it
@@ -258,6 +262,39 @@ template <Parametrizable M> class Reparametrized : public Parametrized<Reparamet
   Tensor original_;
 };
 
+/// M with a weight f(original), where f is a module; see parametrize().
+template <Parametrizable M, HasForward F> class ParametrizedBy : public Parametrized<ParametrizedBy<M, F>, M> {
+ public:
+  ParametrizedBy(M module, F f, const ParametrizeOptions& options)
+      : Parametrized<ParametrizedBy, M>(std::move(module)), options_(options), f_(std::move(f)) {
+    ErrorFrame frame("parametrize");
+    const Autocast exact = Autocast::off();  // clone() may be called in a scope
+    detail::Parametrization made(*this, options.name, f_, typeid(F));
+    original_ = made.add_parameter("original", start(made.initial()));
+    detail::check_computed(computed(), made.initial());
+  }
+  const std::string& name() const { return options_.name; }
+  const ParametrizeOptions& options() const { return options_; }
+  /// The weight that a call uses.
+  Tensor computed() const { return run_layer(f_, original_); }
+  Tensor current() const { return computed(); }
+  ParametrizedBy remake() const requires Clonable<M> && Clonable<F> {
+    return ParametrizedBy(detail::remade(static_cast<const M&>(*this)), detail::remade(f_), options_);
+  }
+
+ private:
+  Tensor start(const Tensor& weight) const {
+    if (options_.right_inverse) return options_.right_inverse(weight).detach().clone();
+    if constexpr (requires { f_.right_inverse(weight); })
+      return f_.right_inverse(weight).detach().clone();
+    else
+      return weight;
+  }
+  ParametrizeOptions options_;
+  F f_;
+  Tensor original_;
+};
+
 /// A layer whose weight is f(original), where f is any function that can be differentiated:
 ///   auto symmetric = nn::parametrize(nn::Linear(8, 8), [](const Tensor& x) { return x.triu() + x.triu(1).t(); });
 /// ShapeError unless f gives a tensor of the weight's shape, DtypeError unless it has its dtype. The options and f are
@@ -266,6 +303,13 @@ template <Parametrizable M>
 Reparametrized<M> parametrize(M module, std::function<Tensor(const Tensor& original)> f,
                               const ParametrizeOptions& options = {}) {
   return Reparametrized<M>(std::move(module), {options, std::move(f)});
+}
+/// The same where f is a module with a const forward(original), as an adapter of low rank. It is registered as
+/// parametrizations.NAME.0, so that its parameters are the layer's. A member right_inverse(weight) that it has gives
+/// the value of `original`, unless the options do.
+template <Parametrizable M, HasForward F>
+ParametrizedBy<M, F> parametrize(M module, F f, const ParametrizeOptions& options = {}) {
+  return ParametrizedBy<M, F>(std::move(module), std::move(f), options);
 }
 
 }  // namespace weft::nn

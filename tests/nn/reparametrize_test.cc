@@ -96,6 +96,83 @@ TEST(Reparametrize, Errors) {
             "parametrize(): Reparametrized<Linear> has no parameter `w` of its own");
 }
 
+/// An adapter of low rank: w + b a.
+struct Adapter : Layer<Adapter> {
+  Adapter(int64_t out, int64_t in, int64_t rank, DType dtype = f32) : out_(out), in_(in), rank_(rank) {
+    a = register_parameter("a", randn({rank, in}, dtype));
+    b = register_parameter("b", zeros({out, rank}, dtype));
+  }
+  Tensor forward(const Tensor& w) const { return w + matmul(b, a); }
+  Adapter remake() const { return {out_, in_, rank_, a.dtype()}; }
+  Tensor a, b;
+
+ private:
+  int64_t out_, in_, rank_;
+};
+
+TEST(Reparametrize, ByAModuleTrainsItsParameters) {
+  Linear fc(3, 4);
+  fc.requires_grad_(false);
+  const Tensor before = fc.weight().detach().clone(), x = randn({2, 3});
+  auto layer = parametrize(std::move(fc), Adapter(4, 3, 2));
+  EXPECT_EQ(names(layer.state_dict()),
+            (std::vector<std::string>{"bias", "parametrizations.weight.0.a", "parametrizations.weight.0.b",
+                                      "parametrizations.weight.original"}));
+  EXPECT_TRUE(equal(layer(x), linear(x, before, layer.bias())));
+  Sequential net(std::move(layer), ReLU(), Linear(4, 1));
+  net(x).sum().backward();
+  EXPECT_TRUE(net.get_parameter("0.parametrizations.weight.0.b").grad().defined());
+  EXPECT_FALSE(net.get_parameter("0.parametrizations.weight.original").requires_grad());
+  net.get_parameter("0.parametrizations.weight.0.b").detach().fill_(1.0);
+  const auto& adapted = net.at<ParametrizedBy<Linear, Adapter>>(0);
+  const Tensor a = net.get_parameter("0.parametrizations.weight.0.a");
+  EXPECT_TRUE(allclose(adapted.weight(), before + a.sum(0)));
+  EXPECT_TRUE(equal(adapted.plain()(x), adapted(x)));
+}
+
+TEST(Reparametrize, AModuleIsClonedWithItsLayer) {
+  auto layer = parametrize(Linear(3, 3), Adapter(3, 3, 1));
+  layer.get_parameter("parametrizations.weight.0.b").detach().fill_(0.5);
+  layer.eval();
+  auto copy = clone(layer);
+  EXPECT_TRUE(equal(copy.weight(), layer.weight()));
+  EXPECT_FALSE(copy.is_training());
+  const Tensor before = layer.weight().detach().clone();
+  copy.get_parameter("parametrizations.weight.0.b").detach().fill_(2.0);
+  EXPECT_TRUE(equal(layer.weight(), before));
+  EXPECT_FALSE(equal(copy.weight(), before));
+}
+
+TEST(Reparametrize, AModulesGradientsAreRight) {
+  const LinearOptions options = {.in_features = 2, .out_features = 3, .dtype = f64};
+  const auto layer = parametrize(Linear(options), Adapter(3, 2, 1, f64));
+  const auto checked = gradgradcheck(
+      [&](const std::vector<Tensor>& in) {
+        return functional_call(layer, {{"parametrizations.weight.0.a", in[0]}, {"parametrizations.weight.0.b", in[1]}},
+                               in[2]);
+      },
+      {randn({1, 2}, f64), randn({3, 1}, f64), randn({2, 2}, f64)});
+  EXPECT_TRUE(checked) << checked.report();
+}
+
+/// A scale with its inverse, as torch.nn.utils.parametrize takes right_inverse() of a module.
+struct Doubled : Layer<Doubled> {
+  Tensor forward(const Tensor& x) const { return x * 2.0; }
+  Tensor right_inverse(const Tensor& w) const { return w / 2.0; }
+};
+
+TEST(Reparametrize, AModuleMayHaveARightInverse) {
+  Linear fc(2, 2);
+  const Tensor before = fc.weight().detach().clone();
+  const auto layer = parametrize(std::move(fc), Doubled());
+  EXPECT_TRUE(equal(layer.weight(), before));
+  EXPECT_TRUE(equal(layer.get_parameter("parametrizations.weight.original"), before / 2.0));
+  EXPECT_EQ(error_of([] { (void)parametrize(Linear(2, 3), Adapter(3, 3, 1)); }),
+            "in layer parametrizations.weight.0 (Adapter): parametrize(): shapes [3, 2] and [3, 3] do not broadcast: 2 "
+            "and 3 on "
+            "axis -1");
+}
+
 TEST(Reparametrize, PlainHasTheComputedWeight) {
   const Tensor x = randn({2, 3});
   auto fc = parametrize(Linear(3, 3), symmetric);
