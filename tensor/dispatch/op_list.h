@@ -59,6 +59,7 @@
   /* strided_scatter */   X(AsStridedScatter) \
   /* index_put */         X(FlatIndex) X(IndexCopy) X(IndexAccumulate) \
   /* scatter */           X(Scatter) X(ScatterSum) X(ScatterReduce) \
+  /* segment */           X(SegmentSum) X(SegmentReduce) X(RepeatInterleave) \
   /* masked */            X(MaskedFill) X(MaskedSelect) X(MaskedScatter) X(Nonzero) X(Triangle) \
   /* layer_norm */        X(LayerNorm) X(LayerNormBackward) \
   /* batch_norm */        X(BatchNorm) X(BatchNormBackward) X(BatchNormInference) \

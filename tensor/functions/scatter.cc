@@ -4,7 +4,6 @@
 
 #include "tensor/adjoints/index.h"
 #include "tensor/core/axis_lists.h"
-#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -14,9 +13,6 @@
 #include "tensor/functions/index_put.h"
 #include "tensor/functions/masked.h"
 #include "tensor/functions/reduce.h"
-#include "tensor/functions/scan.h"
-#include "tensor/functions/search.h"
-#include "tensor/functions/tile.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/scatter.h"
 
@@ -174,48 +170,6 @@ Tensor index_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Te
   if (src.shape() != expected) throw ShapeError(text("the slices must have shape ", expected, ", not ", src.shape()));
   const Tensor line = reshape(index, internal::shape_along(a, x.rank(), index.numel()));
   return reduced(x, a, expand(line, expected), src, reduce, include_self);
-}
-
-namespace {
-
-/// The number of the segment that each of `size` places lies in.
-Tensor segments(const Tensor& lengths, int64_t size) {
-  if (!is_integer(lengths.dtype()))
-    throw DtypeError(text("the lengths are ", lengths.dtype(), "; they must be integers"));
-  if (lengths.rank() != 1) throw ShapeError(text("the lengths must have one axis, not shape ", lengths.shape()));
-  const Tensor every = dispatch::all_samples(lengths);
-  const Tensor sums = sum(every, -1);
-  if (every.numel() > 0 && min(every).item<int64_t>() < 0)
-    throw ShapeError(text("the length ", min(every).item<int64_t>(), " is negative"));
-  if (sums.numel() > 0)
-    for (const int64_t total : {min(sums).item<int64_t>(), max(sums).item<int64_t>()})
-      if (total != size) throw ShapeError(text("the lengths add up to ", total, ", not to the size ", size));
-  const Device device = lengths.device();
-  if (device.kind == DeviceKind::vmap) return searchsorted(cumsum(lengths, 0), arange(size, i64, device), true);
-  return repeat_interleave(arange(lengths.numel(), i64, device), lengths, 0);  // many times as fast
-}
-
-}  // namespace
-
-Tensor segment_reduce(const Tensor& x, std::string_view reduce, const Tensor& lengths, int64_t axis) {
-  ErrorFrame frame("segment_reduce", x, lengths);
-  const int64_t a = normalize_axis(axis, x.rank());
-  const bool is_mean = reduce == "mean";
-  if (!is_mean && reduce != "sum" && reduce != "prod" && reduce != "max" && reduce != "min")
-    throw Error(text("`", reduce, "` is none of sum, mean, max, min and prod"));
-  if (is_mean && !is_floating(x.dtype()))
-    throw DtypeError(text("a mean of ", x.dtype(), " is floating; cast first, e.g. x.to(f32)"));
-  if (is_mean && is_half_precision(x.dtype()))  // the sum may overflow
-    return cast(segment_reduce(cast(x, f32), reduce, lengths, a), x.dtype());
-  const Tensor index = segments(lengths, x.size(a));
-  const std::string_view name = reduce == "max" ? "amax" : reduce == "min" ? "amin" : is_mean ? "sum" : reduce;
-  Shape shape = x.shape();
-  shape[static_cast<size_t>(a)] = lengths.numel();
-  const Tensor start = full(shape, neutral(name, x.dtype()), x.dtype(), x.device());
-  if (name != "sum") return index_reduce(start, a, index, x, name, false);
-  const Tensor sums = index_add(start, a, index, x);
-  if (!is_mean) return sums;
-  return sums / cast(reshape(lengths, internal::shape_along(a, x.rank(), lengths.numel())), x.dtype());
 }
 
 Tensor& Tensor::scatter_(int64_t axis, const Tensor& index, const Tensor& src) {

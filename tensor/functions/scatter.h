@@ -26,12 +26,6 @@ Tensor scatter_reduce(const Tensor& x, int64_t axis, const Tensor& index, const 
 /// scatter_reduce() for whole slices: slice i of `src` along `axis` is reduced into slice index[i] of `x`.
 Tensor index_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
                     bool include_self = true);
-/// Reduces consecutive slices of x along `axis`: result i is made of the lengths[i] slices that follow those of result
-/// i - 1. `reduce` is "sum", "mean", "max", "min" or "prod". `lengths` are 1-D integers; the axis of the result has
-/// their number. Without slices the result is 0 (sum), 1 (prod), NaN (mean), or the lowest (max) or highest (min)
-/// value, which is an infinity of a floating dtype. Elements that tie share the gradient evenly. DtypeError for bool,
-/// and for a mean of integers. ShapeError unless the lengths are 0 or more and add up to the size of the axis.
-Tensor segment_reduce(const Tensor& x, std::string_view reduce, const Tensor& lengths, int64_t axis = 0);
 namespace detail {
 Tensor scatter_add_to(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tensor/adjoints/segment.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
@@ -152,10 +153,7 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<in
     if (count < 0) throw ShapeError(text("count ", count, " is negative"));
     total = checked_add(total, count);
   }
-  const Tensor rows = empty({total}, i64);
-  int64_t* to = rows.data<int64_t>();
-  for (size_t i = 0; i < times.size(); ++i) to = std::fill_n(to, times[i], static_cast<int64_t>(i));
-  return index_select(x, a, rows.to(x.device()));
+  return adjoint::repeat_segments(x, counts, a, total);
 }
 
 Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "tensor/functions/fill.h"
-#include "tensor/functions/scatter.h"
+#include "tensor/functions/segment.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -11,6 +11,15 @@ namespace weft::testing {
 namespace {
 
 using Meet = double (*)(double old, double value);
+
+Array transposed(const Array& x) {
+  return build({x.size(1), x.size(0)}, [&](const Index& i) { return x.at({i[1], i[0]}); });
+}
+
+/// The same along rows.
+Reference of_columns(const Reference& of_rows) {
+  return [=](const Arrays& x) { return transposed(of_rows({transposed(x[0]), x[1]})[0]); };
+}
 
 /// The rows of x[0] that follow each other, as many as x[1] says, met column by column.
 Reference segmented(double start, Meet meet, bool divide) {
@@ -52,6 +61,14 @@ void add_reductions(Cases& cases) {
         .compares(kFloating)
         .no_layouts()  // others have other lengths
         .loose(10);
+    cases
+        .add(
+            "segment_reduce along rows, " + reduce, {{distinct({3, 6}), lengths}, {integers({3, 6}, -9, 9), with_none}},
+            [reduce = reduce](const Inputs& x) { return segment_reduce(x[0], reduce, x[1], 1); },
+            of_columns(segmented(start, meet, divide)))
+        .compares(kFloating)
+        .no_layouts()
+        .loose(10);
     if (divide) continue;
     cases
         .add("segment_reduce of integers, " + reduce, {{integers({6, 2}, 1, 3), full}}, call,
@@ -59,6 +76,14 @@ void add_reductions(Cases& cases) {
         .accepts(kNumbers)
         .no_layouts();
   }
+  cases
+      .add("segment_reduce prod with zeros",
+           {{given({6, 2}, {0, 2, 3, 0, 2, 0, 3, 4, 0, 5, 2, 3}), lengths},
+            {given({6, 1}, {2, 3, 0, 1, 5, 4}), with_none}},
+           CALL(segment_reduce(x[0], "prod", x[1])), segmented(1, times, false))
+      .compares(kFloating)
+      .no_layouts()
+      .loose(10);
   cases
       .add("segment_reduce along another axis", {{normal({2, 3})}},
            CALL(segment_reduce(x[0], "sum", tensor({1, 2}).to(x[0].device()), -1)),

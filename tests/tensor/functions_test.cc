@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tensor/functions_all.h"
+#include "tensor/runtime/threads.h"
 #include "tests/error_of.h"
 
 namespace weft {
@@ -328,6 +329,65 @@ TEST(Functions, ProductsByName) {
   const Tensor shorter = renorm(tensor({{3.0, 4.0}, {1.0, 0.0}}), 2, 0, 1);
   EXPECT_TRUE(allclose(shorter, tensor({{0.6, 0.8}, {1.0, 0.0}})));
   EXPECT_THROW(renorm(ones({3}), 2, 0, 1), ShapeError);
+}
+
+/// Reductions of each segment, one after the other.
+Tensor by_segment(const Tensor& x, const std::string& reduce, const std::vector<int64_t>& lengths, int64_t axis) {
+  std::vector<Tensor> out;
+  int64_t at = 0;
+  for (const int64_t length : lengths) {
+    const Tensor part = slice(x, axis, at, at + length);
+    at += length;
+    out.push_back(reduce == "sum"    ? sum(part, {axis}, true)
+                  : reduce == "prod" ? prod(part, {axis}, true)
+                  : reduce == "max"  ? max(part, {axis}, true)
+                                     : min(part, {axis}, true));
+  }
+  return cat(out, axis);
+}
+
+// Short, long and equal segments, along and across memory, forward and backward, at any number of threads.
+TEST(Functions, ReduceSegmentsAsTheyReduceEach) {
+  const int threads = num_threads();
+  const std::vector<int64_t> lengths = {2049, 3, 3, 3, 1, 70, 2048, 9000};
+  const int64_t size = 13177;
+  Generator generator(1);
+  for (const int64_t width : {1, 3, 40}) {
+    const Tensor x = rand({size, width}, generator) * 0.1 + 0.95, wide = repeat_interleave(x, 2, 1);
+    for (const Tensor& y : {x, flip(x, {0}), transpose(contiguous(transpose(x, 0, 1)), 0, 1), slice(wide, 1, 0, 9, 2),
+                            expand(slice(x, 1, 0, 1), {size, 5})})
+      for (const std::string reduce : {"sum", "prod", "max", "min"}) {
+        set_num_threads(1);
+        const Tensor one = segment_reduce(y, reduce, tensor(lengths));
+        set_num_threads(4);
+        EXPECT_TRUE(equal(segment_reduce(y, reduce, tensor(lengths)), one)) << reduce;
+        EXPECT_TRUE(allclose(one, by_segment(y, reduce, lengths, 0), 1e-6)) << reduce << " of " << y.shape();
+        const Tensor across = segment_reduce(transpose(y, 0, 1), reduce, tensor(lengths), 1);
+        EXPECT_TRUE(allclose(transpose(across, 0, 1), one, 1e-6)) << reduce << " of " << y.shape();
+      }
+  }
+  set_num_threads(threads);
+}
+
+TEST(Functions, RepeatSlicesOfAnySize) {
+  const Tensor counts = tensor({2, 0, 3, 1}), places = tensor({0, 0, 2, 2, 2, 3});
+  for (const DType dtype : {u8, bf16, f32, f64})
+    for (const int64_t width : {1, 2, 3, 5, 16, 17, 40, 300}) {
+      const Tensor x = cast(arange(8 * width), dtype).view({2, 4, width});
+      EXPECT_TRUE(equal(repeat_interleave(x, counts, 1), index_select(x, 1, places))) << width;
+      const Tensor turned = transpose(x, 1, 2);
+      EXPECT_TRUE(equal(repeat_interleave(turned, counts, 2), index_select(turned, 2, places))) << width;
+    }
+}
+
+// Bytes in tables of counts, in parts for threads; and one that is too large for the row.
+TEST(Functions, CountManyBytes) {
+  const Tensor bytes = cast(arange(100000) % 251, u8), counts = bincount(bytes, {}, 300);
+  EXPECT_TRUE(equal(counts, bincount(cast(bytes, i64), {}, 300)));
+  EXPECT_TRUE(equal(bincount(slice(bytes, 0, 0, 100000, 3)), bincount(cast(slice(bytes, 0, 0, 100000, 3), i64))));
+  const Tensor zero = zeros({250}, i32), one = expand(ones({1}, i32), {100000});
+  EXPECT_EQ(error_of([&] { scatter_add(zero, 0, bytes, one); }),
+            "scatter_add([250] i32, [100000] u8, [100000] i32): index 250 is out of range for an axis of size 250");
 }
 
 }  // namespace

@@ -6,9 +6,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class Op, class T, class Result> void fold_to(const Operand& x, const op::Reduction& op, const Operand& out) {
-  const KeepdimOutput kept(out, op.axes, op.keepdim);
-  const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
+template <class Op, class T, class Result> void fold_to(const ReducePlan& plan, const Operand& x, const Operand& out) {
   auto* result = static_cast<Result*>(out.base) + plan.out_offset;
   reduce(plan, static_cast<const T*>(x.base), OnePass<Op>{},
          [&](int64_t offset, int64_t step, const typename Op::Acc* values, int64_t count) {
@@ -16,32 +14,36 @@ template <class Op, class T, class Result> void fold_to(const Operand& x, const 
          });
 }
 
+template <bool kLargest> void fold_extreme(const ReducePlan& plan, const Operand& x, const Operand& out) {
+  visit_stored(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, kLargest>, T, T>(plan, x, out); });
+}
+
+template <class Fold> void fold_planned(const Operand& x, const op::Reduction& op, const Operand& out, Fold fold) {
+  const KeepdimOutput kept(out, op.axes, op.keepdim);
+  fold(plan_reduction(x, op.axes, kept.operand), x, out);
+}
+
 /// All types of one byte are read as u8: they are zero alike.
-template <class T, bool kAny> void fold_truth(const Operand& x, const op::Reduction& op, const Operand& out) {
-  using Read = std::conditional_t<sizeof(T) == 1, uint8_t, T>;
-  fold_to<TruthOp<Read, kAny>, Read, bool>(x, op, out);
+template <bool kAny> void fold_truth(const ReducePlan& plan, const Operand& x, const Operand& out) {
+  visit_stored(x.dtype, [&]<class T>() {
+    using Read = std::conditional_t<sizeof(T) == 1, uint8_t, T>;
+    fold_to<TruthOp<Read, kAny>, Read, bool>(plan, x, out);
+  });
 }
 
 }  // namespace
+
+void fold_largest(const ReducePlan& plan, const Operand& x, const Operand& out) { fold_extreme<true>(plan, x, out); }
+void fold_smallest(const ReducePlan& plan, const Operand& x, const Operand& out) { fold_extreme<false>(plan, x, out); }
+
 }  // namespace weft::kernels::cpu
 
 namespace weft {
 using namespace kernels::cpu;
 
-void op::Max::cpu(const Operand& x, const Operand& out) const {
-  visit_stored(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, true>, T, T>(x, *this, out); });
-}
-
-void op::Min::cpu(const Operand& x, const Operand& out) const {
-  visit_stored(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, false>, T, T>(x, *this, out); });
-}
-
-void op::Any::cpu(const Operand& x, const Operand& out) const {
-  visit_stored(x.dtype, [&]<class T>() { fold_truth<T, true>(x, *this, out); });
-}
-
-void op::All::cpu(const Operand& x, const Operand& out) const {
-  visit_stored(x.dtype, [&]<class T>() { fold_truth<T, false>(x, *this, out); });
-}
+void op::Max::cpu(const Operand& x, const Operand& out) const { fold_planned(x, *this, out, fold_largest); }
+void op::Min::cpu(const Operand& x, const Operand& out) const { fold_planned(x, *this, out, fold_smallest); }
+void op::Any::cpu(const Operand& x, const Operand& out) const { fold_planned(x, *this, out, fold_truth<true>); }
+void op::All::cpu(const Operand& x, const Operand& out) const { fold_planned(x, *this, out, fold_truth<false>); }
 
 }  // namespace weft

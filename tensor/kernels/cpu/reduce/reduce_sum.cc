@@ -12,9 +12,7 @@ template <class T> using Result = std::conditional_t<kFloating<T>, double, int64
 template <class T> using NanSumOf = std::conditional_t<kFloating<T>, NanSumOp<T>, SumOp<T>>;
 
 template <template <class> class FoldOp>
-void fold_to_sum(const Operand& x, const op::Reduction& op, const Operand& out) {
-  const KeepdimOutput kept(out, op.axes, op.keepdim);
-  const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
+void fold_to_sum(const ReducePlan& plan, const Operand& x, const Operand& out) {
   visit_stored(x.dtype, [&]<class T>() {
     reduce(
         plan, static_cast<const T*>(x.base), OnePass<FoldOp<T>>{},
@@ -22,7 +20,17 @@ void fold_to_sum(const Operand& x, const op::Reduction& op, const Operand& out) 
   });
 }
 
+template <template <class> class FoldOp>
+void fold_to_sum(const Operand& x, const op::Reduction& op, const Operand& out) {
+  const KeepdimOutput kept(out, op.axes, op.keepdim);
+  fold_to_sum<FoldOp>(plan_reduction(x, op.axes, kept.operand), x, out);
+}
+
 }  // namespace
+
+void fold_sum(const ReducePlan& plan, const Operand& x, const Operand& out) { fold_to_sum<SumOp>(plan, x, out); }
+void fold_product(const ReducePlan& plan, const Operand& x, const Operand& out) { fold_to_sum<ProdOp>(plan, x, out); }
+
 }  // namespace weft::kernels::cpu
 
 namespace weft {
