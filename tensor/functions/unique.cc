@@ -35,12 +35,12 @@ UniqueResult runs_of(const Tensor& values, const Tensor& order, const Shape& pla
   Tensor differs = slice(plain, 0, 1) != slice(plain, 0, 0, -1);
   if (differs.rank() == 2) differs = any(differs, {1});
   const Tensor end = ones({1}, boolean, values.device());
-  const Tensor begins = cat({end, differs});
+  const Tensor ends = cat({end, differs, end}), begins = slice(ends, 0, 0, n);  // of each run
   UniqueResult out;
   const bool flat = values.rank() == 1;
   if (flat) out.values = masked_select(values, begins);
   if (options.counts || !flat) {
-    const Tensor bounds = flatnonzero(cat({begins, end})), firsts = slice(bounds, 0, 0, -1);  // the last of them is n
+    const Tensor bounds = flatnonzero(ends), firsts = slice(bounds, 0, 0, -1);  // the last of them is n
     if (!flat) out.values = index_select(values, 0, firsts);
     if (options.counts) out.counts = slice(bounds, 0, 1) - firsts;
   }
