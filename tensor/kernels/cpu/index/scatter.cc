@@ -82,11 +82,32 @@ void add_in_turn(const int64_t* indices, int64_t count, Sum* row, int64_t size, 
   if (k < count) add(row[indices[k]], value(k));
 }
 
+/// Counts bytes in four tables in turn, as add_in_turn() alternates between rows, and adds each count times `one`.
+/// False if a byte is not below `size`.
+template <class Sum>
+bool add_counts(const uint8_t* bytes, int64_t step, int64_t count, Sum one, Sum* row, int64_t size) {
+  constexpr int64_t kTables = 4, kValues = 256;
+  int64_t counts[kTables][kValues] = {};
+  int64_t k = 0;
+  for (; k + kTables <= count; k += kTables)
+#pragma GCC unroll 4
+    for (int64_t t = 0; t < kTables; ++t) ++counts[t][bytes[(k + t) * step]];
+  for (; k < count; ++k) ++counts[0][bytes[k * step]];
+  for (int64_t v = 0; v < kValues; ++v) {
+    const int64_t found = counts[0][v] + counts[1][v] + counts[2][v] + counts[3][v];
+    if (found == 0) continue;
+    if (v >= size) return false;
+    row[v] = static_cast<Sum>(row[v] + static_cast<Sum>(found) * one);
+  }
+  return true;
+}
+
 /// Adds a long list of integers into a short row. The order does not change integer sums, so each thread sums into rows
 /// of its own. It alternates between two, because adding to the same element twice in a row waits for the first sum.
 /// False if an index is out of range.
 template <class T> bool add_to_short_row(const Operand& src, const Operand& index, const Operand& into) {
   using Sum = std::make_unsigned_t<T>;
+  constexpr int64_t kManyBytes = 2048;  // what tables of counts are worth
   const int64_t size = into.numel(), step = into.stride(0), from_step = src.stride(0);
   const T* from = src.data<T>();
   T* to = into.data<T>();
@@ -96,14 +117,18 @@ template <class T> bool add_to_short_row(const Operand& src, const Operand& inde
     const Scratch<Sum> sums(kCopies * size);
     Sum* const row = sums.data();
     std::fill_n(row, kCopies * size, Sum{0});
-    const bool good = for_indices(index, begin, end, size, [&](const int64_t* indices, int64_t i, int64_t count) {
+    const auto add = [&](const int64_t* indices, int64_t i, int64_t count) {
       if (from_step == 0)
         add_in_turn(indices, count, row, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
       else
         add_in_turn(indices, count, row, size, [values = from + i * from_step, from_step](int64_t k) {
           return static_cast<Sum>(values[k * from_step]);
         });
-    });
+    };
+    const bool counts = from_step == 0 && index.dtype == u8 && end - begin >= kManyBytes;
+    const bool good = counts ? add_counts(index.data<uint8_t>() + begin * index.stride(0), index.stride(0), end - begin,
+                                          static_cast<Sum>(*from), row, size)
+                             : for_indices(index, begin, end, size, add);
     if (!good) return bad.store(true);
     const std::lock_guard lock(adding);
     for (int64_t k = 0; k < kCopies; ++k)
