@@ -181,16 +181,16 @@ template <class V> WEFT_SIMD V atan2(V y, V x) {
   return select((x != x) | (y != y), x + y, with_sign_of(angle, y));
 }
 
-/// Whether a comparison of doubles is true in any lane.
+/// Whether a comparison is true in any lane.
 template <class M> WEFT_SIMD bool any_lane(M condition) {
-#if defined(__AVX512DQ__)
-  if constexpr (sizeof(M) == 64) return _mm512_movepi64_mask((__m512i)condition) != 0;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(M) == 64) return _mm512_test_epi64_mask((__m512i)condition, (__m512i)condition) != 0;
 #endif
 #if defined(__AVX__)
-  if constexpr (sizeof(M) == 32) return _mm256_movemask_pd((__m256d)condition) != 0;
+  if constexpr (sizeof(M) == 32) return _mm256_testz_si256((__m256i)condition, (__m256i)condition) == 0;
 #endif
   int64_t bits = 0;
-  for (int i = 0; i < static_cast<int>(sizeof(M) / sizeof(bits)); ++i) bits |= condition[i];
+  for (int i = 0; i < static_cast<int>(sizeof(M) / sizeof(condition[0])); ++i) bits |= condition[i];
   return bits != 0;
 }
 
@@ -232,7 +232,9 @@ template <class V> WEFT_SIMD V erfinv_of_doubles(V y) {
                              0.0014676614525152734,  -0.0036087478627149635,  0.00569380756408878,
                              -0.007634724973487381,  0.009444471271316934,    1.0016747965635353,
                              2.8329768147126226};
-  const V value = select(w < 5.0, polynomial(w - 2.5, kNear), polynomial(square_root(w) - 3.0, kFar)) * y;
+  V value = polynomial(w - 2.5, kNear);
+  if (any_lane(w >= 5.0)) value = select(w < 5.0, value, polynomial(square_root(w) - 3.0, kFar));
+  value *= y;
   constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
   const V beyond = select(t == 1.0, y * kInf, splat<V>(kNan));
   return select(t < 1.0, value, beyond);

@@ -23,6 +23,7 @@ struct EluOf {
   double below, scale, input_scale;
   template <class V> V operator()(V x) const {
     using T = vmath::Lane<V>;
+    if (!vmath::any_lane(~(x > T(0)))) return x * static_cast<T>(scale);
     const V rest = vmath::expm1(x * static_cast<T>(input_scale)) * static_cast<T>(below);
     return vmath::select(x > T(0), x * static_cast<T>(scale), rest);
   }
