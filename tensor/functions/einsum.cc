@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "tensor/core/einsum_equation.h"
+#include "tensor/dispatch/modes.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
@@ -102,6 +104,25 @@ Labels joined(Labels a, const Labels& b) {
   return a;
 }
 
+/// Whether terms of the same labels, some of them summed, are faster multiplied element by element than as many products
+/// of one row and one column: where there are many, of short rows or of rows that lie across memory.
+bool prefers_elements(const Term& a, const Labels& batch, const Labels& inner) {
+  constexpr int64_t kMany = 16, kShort = 64, kMost = int64_t{1} << 18;  // what is multiplied takes memory
+  const DType dtype = a.tensor.dtype();
+  if (dtype == boolean || internal::modes().autocast != f32 || a.tensor.numel() > kMost) return false;
+  if (product_of(a, batch) < kMany) return false;
+  return product_of(a, inner) <= kShort || !in_order(a, joined(batch, inner)).is_contiguous();
+}
+
+/// Their product, summed; in f32 for 16 bits.
+Term summed_product(Term a, Term b, const Flags& kept) {
+  const DType dtype = promote(a.tensor.dtype(), b.tensor.dtype());
+  if (is_half_precision(dtype)) a.tensor = cast(a.tensor, f32), b.tensor = cast(b.tensor, f32);
+  Term out = summed(multiplied(a, b), kept);
+  out.tensor = cast(out.tensor, dtype);
+  return out;
+}
+
 /// What remains of a times b once the labels that are not `kept` are summed: a matrix product over the axes they share.
 Term contracted(Term a, Term b, const Flags& kept) {
   Flags kept_of_a = kept, kept_of_b = kept;
@@ -114,6 +135,7 @@ Term contracted(Term a, Term b, const Flags& kept) {
   for (const int label : b.labels)
     if (!a.has(label)) columns.push_back(label);
   if (inner.empty()) return multiplied(a, b);
+  if (rows.empty() && columns.empty() && prefers_elements(a, batch, inner)) return summed_product(a, b, kept);
   const int64_t m = product_of(a, rows), k = product_of(a, inner), n = product_of(b, columns);
   Shape left{m, k}, right{k, n}, result;
   if (!batch.empty()) left.insert(0, product_of(a, batch)), right.insert(0, left[0]);

@@ -69,6 +69,14 @@ void fails(Cases& cases, const std::string& equation, const std::vector<Tensor>&
         : cases.error<Error>("einsum " + equation, call, what);
 }
 
+/// What is multiplied element by element is summed in f32, and keeps the dtype of integers.
+void add_dtypes(Cases& cases) {
+  cases
+      .add("einsum of many short rows", {{integers({20, 5}, -3, 3), integers({20, 5}, -3, 3)}},
+           CALL(einsum("ij,ij->i", x)), naive("ij,ij->i"))
+      .accepts(kNumbers);
+}
+
 void add_errors(Cases& cases) {
   const Tensor a = ones({2, 3}), b = ones({4, 5});
   fails(cases, "ij,jk->ik", {a, b}, "einsum([2, 3] f32, [4, 5] f32): label 'j' has size 3 before and 4 in operand 1",
@@ -100,6 +108,9 @@ void add_errors(Cases& cases) {
 }  // namespace
 
 void add_einsum_cases(Cases& cases) {
+  add(cases, "ij,ij->i", {{{16, 2}, {16, 2}}, {{17, 2}, {17, 1}}});
+  add(cases, "ji,ij->i", {{{2, 16}, {16, 2}}});
+  add(cases, "ibj,ijb->bi", {{{4, 2, 4}, {4, 4, 2}}});
   add(cases, "ij,jk->ik", {{{3, 4}, {4, 2}}, {{2, 0}, {0, 3}}, {{1, 5}, {5, 1}}, {{3, 1}, {4, 2}}});
   add(cases, "bij,bjk->bik", {{{2, 3, 4}, {2, 4, 2}}, {{1, 2, 3}, {4, 3, 2}}, {{0, 2, 3}, {0, 3, 2}}});
   add(cases, "ij->ji", {{{3, 4}}, {{0, 2}}});
@@ -145,6 +156,7 @@ void add_einsum_cases(Cases& cases) {
            naive("ij,jk->ki"))
       .accepts(kNumbers)
       .loose(0);
+  add_dtypes(cases);
   add_errors(cases);
 }
 
