@@ -104,8 +104,8 @@ Labels joined(Labels a, const Labels& b) {
   return a;
 }
 
-/// Whether terms of the same labels, some of them summed, are faster multiplied element by element than as many products
-/// of one row and one column: where there are many, of short rows or of rows that lie across memory.
+/// Whether terms of the same labels, some of them summed, are faster multiplied element by element than as products of
+/// one row and one column: where there are many of these, of short rows or of rows that lie across memory.
 bool prefers_elements(const Term& a, const Labels& batch, const Labels& inner) {
   constexpr int64_t kMany = 16, kShort = 64, kMost = int64_t{1} << 18;  // what is multiplied takes memory
   const DType dtype = a.tensor.dtype();

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/scratch.h"
@@ -142,7 +143,15 @@ template <class Policy, class T, class Finish> class FoldingOf final : public Fo
   const Finish& finish_;
 };
 
+/// Room on the stack for `kCount` partial results of any type.
+template <int64_t kCount> struct alignas(64) Partials { std::byte bytes[kCount * kMaxPartial]; };
+
+/// Outputs of short rows that are folded by one call.
+inline constexpr int64_t kRun = 64;
+
 void reduce(const ReducePlan& plan, const Folding& folding);
+/// The same of a plan with segments, which reduce() calls.
+void reduce_segments(const ReducePlan& plan, const Folding& folding);
 
 /// Calls finish(offset, step, partials, count) for runs of outputs, each of which it gets once: they lie at offset + i
 /// * step, in elements from the output's first. May run on several threads at once.

@@ -6,7 +6,8 @@
 
 namespace weft::kernels::cpu {
 
-/// Cuts the only reduced axis: segment s is [bounds[s], bounds[s + 1]), and its results lie s * step behind the first's.
+/// Cuts the only reduced axis: segment s is [bounds[s], bounds[s + 1]). Its results lie s * step behind those of the
+/// first.
 struct Segments {
   const int64_t* bounds;
   int64_t count;
