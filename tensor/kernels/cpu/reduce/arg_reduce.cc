@@ -5,15 +5,14 @@
 
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/reduce/keepdim_output.h"
+#include "tensor/kernels/cpu/reduce/lane_search.h"
 #include "tensor/kernels/cpu/reduce/row_math.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-template <class T> struct Best {
-  CompareType<T> value;
-  int64_t position;
-};
+/// Up to so many columns are searched at once.
+constexpr int64_t kColumns = 256;
 
 template <class V> bool is_nan(V v) {
   if constexpr (std::is_floating_point_v<V>)
@@ -28,251 +27,214 @@ template <bool kLargest, class V> bool beats(V a, V b) {
   return kLargest ? a > b : a < b;
 }
 
-/// A stride of 1, known to the compiler.
-constexpr std::integral_constant<int64_t, 1> kOne;
-
-/// Where `value`, which is among the `length` elements, comes first; any NaN for NaN. A stride of 1 is known as such to
-/// the compiler, which then looks at many elements at once.
-template <class T, class Stride> int64_t first_of(CompareType<T> value, const T* row, Stride stride, int64_t length) {
+/// Where `value`, which is among the `length` elements, comes first; any NaN for NaN. Many are compared at once, copied
+/// first where they are not contiguous.
+template <class T> int64_t first_of(CompareType<T> value, const T* row, int64_t stride, int64_t length) {
   const bool nan = is_nan(value);
-  const auto is_it = [&](int64_t i) {
-    const auto element = static_cast<CompareType<T>>(row[i * stride]);
+  const auto is_it = [&](T x) {
+    const auto element = static_cast<CompareType<T>>(x);
     return (element == value) | (nan & is_nan(element));
   };
   constexpr int64_t kStep = 64;
+  T dense[kStep];
   int64_t i = 0;
   for (; i + kStep <= length; i += kStep) {
+    const T* some = row + i * stride;
+    if (stride != 1) gather_elements<T>(some, stride * static_cast<int64_t>(sizeof(T)), dense, kStep), some = dense;
     int any = 0;
-    for (int64_t k = 0; k < kStep; ++k) any |= is_it(i + k);
+    for (int64_t k = 0; k < kStep; ++k) any |= is_it(some[k]);
     if (any != 0) break;
   }
-  while (!is_it(i)) ++i;
+  while (!is_it(row[i * stride])) ++i;
   return i;
 }
 
-/// Whether registers compare T as it lies in memory.
-template <class T>
-inline constexpr bool kInLanes = std::is_same_v<T, CompareType<T>> && (sizeof(T) == 4 || sizeof(T) == 8);
-
-/// Reads a contiguous row once, by registers: each lane keeps its best and the number of the step it came in. A NaN
-/// in the sums (of NaN, or of infinities of both signs) leaves the row to the slower way, as the first NaN is what
-/// counts then.
-template <class T, bool kLargest> class LaneSearch {
-  static constexpr int N = simd::kLanes<T>;
-  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-  using Values = simd::Vec<T, N>;
-  using Positions = simd::Vec<Index, N>;
-  /// Registers of a step: comparing and keeping takes five cycles, in which the others go on.
-  static constexpr int kStep = 4;
-
- public:
-  static constexpr int64_t kLeast = kStep * N, kMost = int64_t{1} << 30;
-
-  /// The position, or -1 where there may be a NaN. kLeast <= length <= kMost.
-  static int64_t run(const T* row, int64_t length) {
-    LaneSearch search(row);
-    const auto steps = static_cast<Index>(length / kLeast);
-    for (Index step = 1; step < steps; ++step)
-      for (int r = 0; r < kStep; ++r) {
-        const T* p = row + (step * int64_t{kStep} + r) * N;
-        simd::prefetch(p);
-        search.look(r, step, simd::load<T>(p));
-      }
-    const T* p = row + steps * kLeast;
-    for (int r = 0; r < kStep && p < row + length; ++r, p += N) {
-      const auto left = static_cast<int>(std::min<int64_t>(N, row + length - p));
-      search.look(
-          r, steps,
-          left == N ? simd::load<T>(p) : simd::first_lanes<T>(simd::load_part<T>(p, left), search.best_[r], left));
-    }
-    return search.result();
-  }
-
- private:
-  explicit LaneSearch(const T* row) {
-    for (int r = 0; r < kStep; ++r) best_[r] = sum_[r] = simd::load<T>(row + r * N), step_[r] = Positions{};
-  }
-  static Positions beats(Values a, Values b) { return kLargest ? a > b : a < b; }
-
-  void look(int r, Index step, Values v) {
-    const Positions take = beats(v, best_[r]);
-    best_[r] = take ? v : best_[r];
-    step_[r] = take ? simd::splat<Index>(step) : step_[r];
-    if constexpr (std::is_floating_point_v<T>) sum_[r] += v;
-  }
-  int64_t result() {
-    Values sum = sum_[0];
-    Positions lane;
-    for (int l = 0; l < N; ++l) lane[l] = static_cast<Index>(l);
-    Values best = best_[0];
-    Positions at = step_[0] * (kStep * N) + lane;
-    for (int r = 1; r < kStep; ++r) {
-      sum += sum_[r];
-      const Positions here = (step_[r] * kStep + r) * N + lane;
-      const Positions take = beats(best_[r], best) | ((best_[r] == best) & (here < at));
-      best = take ? best_[r] : best;
-      at = take ? here : at;
-    }
-    if constexpr (std::is_floating_point_v<T>) {
-      const T total = simd::fold_lanes<Add, T, N>(sum);
-      if (total != total) return -1;
-    }
-    const T extreme = simd::fold_lanes<ExtremeOp<T, kLargest>, T, N>(best);
-    const Positions candidates =
-        best == simd::splat<T>(extreme) ? at : simd::splat<Index>(std::numeric_limits<Index>::max());
-    return simd::fold_lanes<ExtremeOp<Index, false>, Index, N>(candidates);
-  }
-
-  Values best_[kStep], sum_[kStep];
-  Positions step_[kStep];
-};
-
 /// The first position of the extreme value among `length` elements. Finds the best block by its extreme, then looks for
 /// that value in it.
-template <class T, bool kLargest> [[gnu::noinline]] Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
-  using Op = ExtremeOp<T, kLargest>;
+template <class T, bool kLargest> int64_t best_of_row(const void* first, int64_t stride, int64_t length) {
   using V = CompareType<T>;
+  const T* const row = static_cast<const T*>(first);
   if constexpr (kInLanes<T>) {
     using Search = LaneSearch<T, kLargest>;
     if (stride == 1 && length >= Search::kLeast && length <= Search::kMost)
-      if (const int64_t position = Search::run(row, length); position >= 0) return {row[position], position};
+      if (const int64_t position = Search::run(row, length); position >= 0) return position;
   }
   if (length < 32) {
-    Best<T> best{static_cast<V>(row[0]), 0};
+    int64_t position = 0;
+    V best = static_cast<V>(row[0]);
     for (int64_t i = 1; i < length; ++i) {
       const V value = static_cast<V>(row[i * stride]);
-      if (beats<kLargest>(value, best.value)) best = {value, i};
+      if (beats<kLargest>(value, best)) best = value, position = i;
     }
-    return best;
+    return position;
   }
   int64_t block = 0;
   V best{};
   for (int64_t begin = 0; begin < length; begin += kRowBlock) {
-    const V value =
-        fold_rows<Op>(Block<T>{row + begin * stride, &kNoAxes, 0, 1, std::min(kRowBlock, length - begin), stride});
+    const V value = fold_rows<ExtremeOp<T, kLargest>>(
+        Block<T>{row + begin * stride, &kNoAxes, 0, 1, std::min(kRowBlock, length - begin), stride});
     if (begin > 0 && !beats<kLargest>(value, best)) continue;
     best = value;
     block = begin;
   }
-  const T* found = row + block * stride;
-  const int64_t left = std::min(kRowBlock, length - block);
-  const int64_t position =
-      block + (stride == 1 ? first_of<T>(best, found, kOne, left) : first_of<T>(best, found, stride, left));
-  return {static_cast<V>(row[position * stride]), position};  // not `best`, which may be the other zero
+  return block + first_of<T>(best, row + block * stride, stride, std::min(kRowBlock, length - block));
 }
 
-/// Up to kColumns adjacent columns at once, row by row. A stride of 1 is known as such to the compiler.
-constexpr int64_t kColumns = 256;
-template <class T, bool kLargest, class Stride>
-[[gnu::noinline]] void best_of_columns(const T* first, Stride column_stride, int64_t columns, int64_t row_stride,
-                                       int64_t rows, CompareType<T>* best, int64_t* position) {
+/// The first position of the extreme value of each of up to kColumns columns, row by row, and that value unless
+/// `values` is null.
+template <class T, bool kLargest>
+void best_of_columns(const void* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
+                     void* values, int64_t* position) {
   using V = CompareType<T>;
+  V best[kColumns];
+  T dense[kColumns];
+  const auto row_at = [&](int64_t i) -> const T* {
+    const T* const row = static_cast<const T*>(first) + i * row_stride;
+    if (column_stride == 1) return row;
+    gather_elements<T>(row, column_stride * static_cast<int64_t>(sizeof(T)), dense, columns);
+    return dense;
+  };
+  const T* row = row_at(0);
   for (int64_t j = 0; j < columns; ++j) {
-    best[j] = static_cast<V>(first[j * column_stride]);
+    best[j] = static_cast<V>(row[j]);
     position[j] = 0;
   }
   for (int64_t i = 1; i < rows; ++i) {
-    const T* row = first + i * row_stride;
+    row = row_at(i);
     for (int64_t j = 0; j < columns; ++j) {
-      const V value = static_cast<V>(row[j * column_stride]);
+      const V value = static_cast<V>(row[j]);
       bool take = kLargest ? value > best[j] : value < best[j];
       if constexpr (std::is_floating_point_v<V>) take |= (value != value) & (best[j] == best[j]);
       best[j] = take ? value : best[j];
       position[j] = take ? i : position[j];
     }
   }
+  for (int64_t j = 0; values != nullptr && j < columns; ++j) static_cast<T*>(values)[j] = static_cast<T>(best[j]);
 }
 
-/// The searches for one extreme as pointers, so that the loops that call them are compiled once for both:
-/// best_of_row(), best_of_columns(), and the latter for a tile of dense columns.
-template <class T> struct Searches {
-  Best<T> (*row)(const T* row, int64_t stride, int64_t length);
-  void (*columns)(const T* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
-                  CompareType<T>* best, int64_t* position);
-  void (*tile)(const T* tile, int64_t columns, int64_t rows, CompareType<T>* best, int64_t* position);
+/// Whether the value at a comes before that at b.
+template <class T, bool kLargest> bool value_beats(const void* a, const void* b) {
+  using V = CompareType<T>;
+  return beats<kLargest>(static_cast<V>(*static_cast<const T*>(a)), static_cast<V>(*static_cast<const T*>(b)));
+}
 
-  template <bool kLargest> static Searches of() {
-    return {&best_of_row<T, kLargest>,
-            [](const T* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
-               CompareType<T>* best, int64_t* position) {
-              if (column_stride == 1)
-                best_of_columns<T, kLargest>(first, kOne, columns, row_stride, rows, best, position);
-              else
-                best_of_columns<T, kLargest>(first, column_stride, columns, row_stride, rows, best, position);
-            },
-            [](const T* tile, int64_t columns, int64_t rows, CompareType<T>* best, int64_t* position) {
-              best_of_columns<T, kLargest>(tile, kOne, columns, kColumns, rows, best, position);
-            }};
+/// The searches for one extreme in elements of one dtype as pointers: what walks over memory is compiled once for all.
+struct Searches {
+  int64_t size;  // bytes of an element
+  int64_t (*row)(const void* row, int64_t stride, int64_t length);
+  void (*columns)(const void* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
+                  void* values, int64_t* position);
+  bool (*beats)(const void* a, const void* b);
+
+  template <class T, bool kLargest> static Searches of() {
+    return {sizeof(T), &best_of_row<T, kLargest>, &best_of_columns<T, kLargest>, &value_beats<T, kLargest>};
+  }
+  static Searches of(DType dtype, bool largest) {
+    Searches found{};
+    visit_stored(dtype, [&]<class T>() { found = largest ? of<T, true>() : of<T, false>(); });
+    return found;
   }
 };
 
+/// Memory whose addresses count elements of `size` bytes.
+struct Elements {
+  Elements(const Operand& x, int64_t size)
+      : base(static_cast<std::byte*>(x.base) + x.view->offset() * size), size(size) {}
+  std::byte* at(int64_t element) const { return base + element * size; }
+
+  std::byte* base;
+  int64_t size;
+};
+
 /// Where the results of adjacent outputs go.
-template <class T> class Results {
+class Results {
  public:
-  Results(const Operand* values, const Operand& indices, int64_t axis)
+  Results(const Operand* values, const Operand& indices, int64_t axis, int64_t size)
       : indices_to_(indices, axis),
         values_to_(values != nullptr ? *values : indices, axis),
         index_(indices.data<int64_t>()),
-        value_(values != nullptr ? values->data<T>() : nullptr) {}
-  /// f() gives the result of each output in [begin, end), one after the other.
+        value_(values != nullptr ? *values : indices, size),
+        has_values_(values != nullptr) {}
+  /// f(value) gives the position of each output in [begin, end), one after the other, and where its value is.
   template <class F> void write(int64_t begin, int64_t end, const F& f) const {
     NestWalk index(indices_to_.outer, begin), value(values_to_.outer, begin);
     for (int64_t i = begin; i < end; ++i, index.next(), value.next()) {
-      const Best<T> best = f(i);
-      index_[index.in()] = best.position;
-      if (value_ != nullptr) value_[value.in()] = static_cast<T>(best.value);
+      const std::byte* from = nullptr;
+      index_[index.in()] = f(i, from);
+      if (has_values_) move_elements(from, 0, value_.at(value.in()), 0, value_.size, 1);
     }
   }
   /// The results of `count` outputs from `begin` on.
-  void write(int64_t begin, int64_t count, const CompareType<T>* best, const int64_t* position) const {
+  void write(int64_t begin, int64_t count, const std::byte* values, const int64_t* position) const {
     if (indices_to_.outer.rank > 1 || values_to_.outer.rank > 1)
-      return write(begin, begin + count, [&](int64_t i) { return Best<T>{best[i - begin], position[i - begin]}; });
-    put(index_, indices_to_, begin, count, position);
-    if (value_ != nullptr) put(value_, values_to_, begin, count, best);
+      return write(begin, begin + count, [&](int64_t i, const std::byte*& value) {
+        value = values + (i - begin) * value_.size;
+        return position[i - begin];
+      });
+    const int64_t index_step = step(indices_to_), value_step = step(values_to_), size = value_.size;
+    for (int64_t i = 0; i < count; ++i) index_[(begin + i) * index_step] = position[i];
+    if (has_values_) move_elements(values, size, value_.at(begin * value_step), value_step * size, size, count);
   }
 
+  bool has_values() const { return has_values_; }
+
  private:
-  /// Elements that are the same distance apart.
-  template <class O, class V> static void put(O* to, const RowView& view, int64_t begin, int64_t count, const V* from) {
-    const int64_t step = view.outer.rank > 0 ? view.outer.inner().in : 0;
-    O* const first = to + begin * step;
-    for (int64_t i = 0; i < count; ++i) first[i * step] = static_cast<O>(from[i]);
-  }
+  /// Between elements that are the same distance apart.
+  static int64_t step(const RowView& view) { return view.outer.rank > 0 ? view.outer.inner().in : 0; }
 
   RowView indices_to_, values_to_;
   int64_t* index_;
-  T* value_;
+  Elements value_;
+  bool has_values_;
 };
 
 /// Rows up to this long, where there are so many, are read in tiles that are transposed first, a lane for each: row by
 /// row, half of the branches would be mispredicted.
 constexpr int64_t kShortRow = 32, kFewestRows = 16;
 
+/// Room for a value of any dtype per column.
+struct alignas(64) ColumnValues {
+  std::byte bytes[kColumns * 8];
+};
+
+/// to_columns() of elements of `size` bytes.
+void turn_lines(const std::byte* from, int64_t line, int64_t step, std::byte* to, int64_t lines, int64_t length,
+                int64_t size) {
+  const auto turn = [&]<class Word>() {
+    to_columns(reinterpret_cast<const Word*>(from), line, step, reinterpret_cast<Word*>(to), kColumns, lines, length);
+  };
+  switch (size) {
+    case 1: return turn.operator()<uint8_t>();
+    case 2: return turn.operator()<uint16_t>();
+    case 4: return turn.operator()<uint32_t>();
+    default: return turn.operator()<uint64_t>();
+  }
+}
+
 /// Short rows that are the same distance apart.
-template <class T>
-void along_short_rows(const Searches<T>& searches, const RowView& rows, int64_t stride, const T* data,
-                      const Results<T>& results) {
+void along_short_rows(const Searches& searches, const RowView& rows, int64_t stride, const Elements& data,
+                      const Results& results) {
   const int64_t length = rows.length(), count = rows.count(), apart = rows.outer.inner().in;
   parallel_for(ceil_div(count, kColumns), row_grain(kColumns * length), [&](int64_t tile, int64_t end) {
-    const Scratch<T> columns(kColumns * length);
-    CompareType<T> best[kColumns];
+    const Scratch<std::byte> columns(kColumns * length * data.size);
+    ColumnValues best;
     int64_t position[kColumns];
     for (; tile < end; ++tile) {
       const int64_t first = tile * kColumns, lines = std::min(kColumns, count - first);
-      to_columns<T>(data + first * apart, apart, stride, columns.data(), kColumns, lines, length);
-      searches.tile(columns.data(), lines, length, best, position);
-      results.write(first, lines, best, position);
+      turn_lines(data.at(first * apart), apart, stride, columns.data(), lines, length, data.size);
+      searches.columns(columns.data(), 1, lines, kColumns, length, results.has_values() ? best.bytes : nullptr,
+                       position);
+      results.write(first, lines, best.bytes, position);
     }
   });
 }
 
-template <class T>
-void along_axis(const Searches<T>& searches, const Operand& x, int64_t axis, const Operand* values,
+void along_axis(const Searches& searches, const Operand& x, int64_t axis, const Operand* values,
                 const Operand& indices) {
   const int64_t length = x.size(axis), stride = x.stride(axis);
   const RowView rows(x, axis);
-  const Results<T> results(values, indices, axis);
-  const T* data = x.data<T>();
+  const Results results(values, indices, axis, searches.size);
+  const Elements data(x, searches.size);
   const int64_t count = rows.count();
   if (count == 0) return;
   const NestAxis next = rows.outer.rank > 0 ? rows.outer.inner() : NestAxis{1, 1, 0};
@@ -282,10 +244,11 @@ void along_axis(const Searches<T>& searches, const Operand& x, int64_t axis, con
   if (!across) {
     parallel_for(count, row_grain(length), [&](int64_t begin, int64_t end) {
       NestWalk walk(rows.outer, begin);
-      results.write(begin, end, [&](int64_t) {
-        const Best<T> best = searches.row(data + walk.in(), stride, length);
+      results.write(begin, end, [&](int64_t, const std::byte*& value) {
+        const int64_t first = walk.in(), position = searches.row(data.at(first), stride, length);
         walk.next();
-        return best;
+        value = data.at(first + position * stride);
+        return position;
       });
     });
     return;
@@ -294,14 +257,14 @@ void along_axis(const Searches<T>& searches, const Operand& x, int64_t axis, con
   const int64_t width = std::min(next.size, kColumns), groups = ceil_div(next.size, width);
   const int64_t bands = count / next.size;
   parallel_for(bands * groups, row_grain(width * length), [&](int64_t begin, int64_t end) {
-    CompareType<T> best[kColumns];
+    ColumnValues best;
     int64_t position[kColumns];
     for (int64_t g = begin; g < end; ++g) {
       const int64_t skipped = g % groups * width, first = g / groups * next.size + skipped;
       const int64_t columns = std::min(width, next.size - skipped);
-      const T* const from = data + NestWalk(rows.outer, first).in();
-      searches.columns(from, next.in, columns, stride, length, best, position);
-      results.write(first, columns, best, position);
+      const std::byte* const from = data.at(NestWalk(rows.outer, first).in());
+      searches.columns(from, next.in, columns, stride, length, results.has_values() ? best.bytes : nullptr, position);
+      results.write(first, columns, best.bytes, position);
     }
   });
 }
@@ -325,45 +288,42 @@ Nest positions_of(const Operand& x) {
 
 /// Over all of x: runs of the innermost of positions_of(x), cut in pieces. Of equal values the one that comes first in
 /// row-major order counts.
-template <class T, bool kLargest> void over_all(const Operand& x, const Operand& out) {
+void over_all(const Searches& searches, const Operand& x, const Operand& out) {
+  struct Best {
+    const std::byte* value;
+    int64_t position;
+  };
   const Nest all = positions_of(x), outer = all.outer();
   const NestAxis inner = all.inner();
   constexpr int64_t kPiece = 8 * kRowBlock;
   const int64_t pieces = ceil_div(inner.size, kPiece), count = outer.count() * pieces;
-  const T* data = x.data<T>();
-  const Scratch<Best<T>> found(count);
+  const Elements data(x, searches.size);
+  const Scratch<Best> found(count);
   parallel_for(count, std::max<int64_t>(1, kReduceGrain / inner.size), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t start = i % pieces * kPiece;
       const NestWalk walk(outer, i / pieces);
-      const T* row = data + walk.in() + start * inner.in;
-      Best<T> best = best_of_row<T, kLargest>(row, inner.in, std::min(kPiece, inner.size - start));
-      best.position = walk.out() + (start + best.position) * inner.out;
-      found.data()[i] = best;
+      const int64_t row = walk.in() + start * inner.in;
+      const int64_t position = searches.row(data.at(row), inner.in, std::min(kPiece, inner.size - start));
+      found.data()[i] = {data.at(row + position * inner.in), walk.out() + (start + position) * inner.out};
     }
   });
-  Best<T> best = found.data()[0];
+  Best best = found.data()[0];
   for (int64_t i = 1; i < count; ++i) {
-    const Best<T>& other = found.data()[i];
-    const bool wins = beats<kLargest>(other.value, best.value);
-    if (wins || (other.position < best.position && !beats<kLargest>(best.value, other.value))) best = other;
+    const Best& other = found.data()[i];
+    const bool wins = searches.beats(other.value, best.value);
+    if (wins || (other.position < best.position && !searches.beats(best.value, other.value))) best = other;
   }
   *out.data<int64_t>() = best.position;
 }
 
-/// The searches for the largest or the smallest.
-template <class T> Searches<T> searches_of(bool largest) {
-  return largest ? Searches<T>::template of<true>() : Searches<T>::template of<false>();
-}
-
 void arg_extreme(bool largest, const Operand& x, const op::ArgExtremum& op, const Operand& out) {
-  visit_stored(x.dtype, [&]<class T>() {
-    if (!op.axis) return largest ? over_all<T, true>(x, out) : over_all<T, false>(x, out);
-    if (x.size(*op.axis) == 1 && out.view->is_contiguous())
-      return void(std::fill_n(out.data<int64_t>(), out.numel(), int64_t{0}));
-    const KeepdimOutput kept(out, {*op.axis}, op.keepdim);
-    along_axis(searches_of<T>(largest), x, *op.axis, nullptr, kept.operand);
-  });
+  const Searches searches = Searches::of(x.dtype, largest);
+  if (!op.axis) return over_all(searches, x, out);
+  if (x.size(*op.axis) == 1 && out.view->is_contiguous())
+    return void(std::fill_n(out.data<int64_t>(), out.numel(), int64_t{0}));
+  const KeepdimOutput kept(out, {*op.axis}, op.keepdim);
+  along_axis(searches, x, *op.axis, nullptr, kept.operand);
 }
 
 }  // namespace
@@ -377,9 +337,7 @@ void op::Argmin::cpu(const Operand& x, const Operand& out) const { arg_extreme(f
 
 void op::ExtremumWithIndices::cpu(const Operand& x, const Operand& values, const Operand& indices) const {
   const KeepdimOutput kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
-  visit_stored(x.dtype, [&]<class T>() {
-    along_axis(searches_of<T>(largest), x, axis, &kept_values.operand, kept_indices.operand);
-  });
+  along_axis(Searches::of(x.dtype, largest), x, axis, &kept_values.operand, kept_indices.operand);
 }
 
 }  // namespace weft
