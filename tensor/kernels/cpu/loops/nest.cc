@@ -32,6 +32,10 @@ NestWalk::NestWalk(const Nest& nest, int64_t linear) : nest_(nest) {
   }
 }
 
+void NestWalk::take(int64_t count, int64_t* in) {
+  for (int64_t i = 0; i < count; ++i, next()) in[i] = in_;
+}
+
 void Nest::merge() {
   int last = 0;
   for (int i = 1; i < rank; ++i) {

@@ -52,6 +52,8 @@ class NestWalk {
       index_[i] = 0;
     }
   }
+  /// in() of the next `count` positions; ends after them.
+  void take(int64_t count, int64_t* in);
 
  private:
   const Nest& nest_;

@@ -33,8 +33,8 @@ template <class C> bool in_range(const ShiftedSums& found, double count, double 
                                           (!root && count > kMany && found.sum == 0 && found.squares == 0));
 }
 
-template <class T> struct MomentsPolicy {
-  using C = Compute<T>;
+/// What the policies of moments have in common.
+struct MomentsBase {
   using Partial = Moments;
   bool root = false;                 // whether the square root of the variance is wanted
   static constexpr int kPasses = 4;  // small blocks: they stay in the cache for a second pass
@@ -47,6 +47,46 @@ template <class T> struct MomentsPolicy {
     return {count, a.mean + shift * (b.count / count),
             a.squares + b.squares + shift * shift * (a.count * b.count / count)};
   }
+};
+
+/// The mean, and the squares of deviations from it, computed in Compute<T>, or where they leave its range in double.
+template <class T> struct TwoPassMoments : MomentsBase {
+  using C = Compute<T>;
+  Moments rows(const Block<T>& block) const {
+    const double count = static_cast<double>(block.rows * block.length), mean = fold_rows<SumOp<T>>(block) / count;
+    const double squares = fold_rows<DeviationOp<T>>(block, static_cast<C>(mean));
+    if (!in_range<C>({mean, squares}, count, mean, root)) return in_double().rows(block);
+    return {count, mean, recentered<C>(squares, count, mean)};
+  }
+  void columns(const Block<T>& block, Moments* out) const {
+    double means[kColumnTile + kSpare], squares[kColumnTile + kSpare];
+    C rounded[kColumnTile];
+    const double count = static_cast<double>(block.rows);
+    fold_columns<SumOp<T>>(block, 0, nullptr, means);
+    for (int64_t j = 0; j < block.length; ++j) {
+      means[j] /= count;
+      rounded[j] = static_cast<C>(means[j]);
+    }
+    fold_columns<DeviationOp<T>>(block, 0, rounded, squares);
+    bool good = true;
+    for (int64_t j = 0; j < block.length; ++j) {
+      out[j] = {count, means[j], recentered<C>(squares[j], count, means[j])};
+      good &= in_range<C>({means[j], squares[j]}, count, means[j], root);
+    }
+    if (!good) in_double().columns(block, out);
+  }
+
+ private:
+  /// Compiled once for all: few blocks need it.
+  Widened<TwoPassMoments<double>, double> in_double() const {
+    Widened<TwoPassMoments<double>, double> policy;
+    policy.root = root;
+    return policy;
+  }
+};
+
+template <class T> struct MomentsPolicy : MomentsBase {
+  using C = Compute<T>;
   Moments rows(const Block<T>& block) const {
     if (block.stride == 1) {
       const double count = static_cast<double>(block.rows * block.length);
@@ -55,44 +95,14 @@ template <class T> struct MomentsPolicy {
       if (sums.is_near(count) && in_range<C>(sums, count, shift, root))
         return {count, static_cast<double>(shift) + sums.offset(count), sums.centered(count)};
     }
-    Moments found;
-    if (!rows_in_two_passes<SumOp<T>, DeviationOp<T>>(block, found))
-      rows_in_two_passes<SumOp<double>, SquareOp>(block, found);
-    return found;
+    return in_two_passes().rows(block);
   }
   void columns(const Block<T>& block, Moments* out) const {
-    if (block.stride == 1 && columns_in_one_pass(block, out)) return;
-    if (!columns_in_two_passes<SumOp<T>, DeviationOp<T>>(block, out))
-      columns_in_two_passes<SumOp<double>, SquareOp>(block, out);
+    if (block.stride != 1 || !columns_in_one_pass(block, out)) in_two_passes().columns(block, out);
   }
 
  private:
-  /// The mean, and the squares of deviations from it in what Square computes in. False where they left its range.
-  template <class Sum, class Square> bool rows_in_two_passes(const Block<T>& block, Moments& out) const {
-    using Pre = typename Square::Pre;
-    const double count = static_cast<double>(block.rows * block.length), mean = fold_rows<Sum>(block) / count;
-    const double squares = fold_rows<Square>(block, static_cast<Pre>(mean));
-    out = {count, mean, recentered<Pre>(squares, count, mean)};
-    return in_range<Pre>({mean, squares}, count, mean, root);
-  }
-  template <class Sum, class Square> bool columns_in_two_passes(const Block<T>& block, Moments* out) const {
-    using Pre = typename Square::Pre;
-    double means[kColumnTile + kSpare], squares[kColumnTile + kSpare];
-    Pre rounded[kColumnTile];
-    const double count = static_cast<double>(block.rows);
-    fold_columns<Sum>(block, 0, nullptr, means);
-    for (int64_t j = 0; j < block.length; ++j) {
-      means[j] /= count;
-      rounded[j] = static_cast<Pre>(means[j]);
-    }
-    fold_columns<Square>(block, 0, rounded, squares);
-    bool good = true;
-    for (int64_t j = 0; j < block.length; ++j) {
-      out[j] = {count, means[j], recentered<Pre>(squares[j], count, means[j])};
-      good &= in_range<Pre>({means[j], squares[j]}, count, means[j], root);
-    }
-    return good;
-  }
+  TwoPassMoments<T> in_two_passes() const { return {{root}}; }
   /// False where the value taken for some column's mean was too far off, or squares left the range of C: nothing is to
   /// be kept.
   bool columns_in_one_pass(const Block<T>& block, Moments* out) const {

@@ -126,28 +126,76 @@ WEFT_SIMD typename BlockTypes<Op>::PreVec combined(const At& at) {
                        combined<Op, kCount, kFirst + kStep, 2 * kStep>(at));
 }
 
+/// combined(), whose at(k) is repeated in a loop where the map of Op is long (kLongMap): one that is unrolled would be
+/// most of what is compiled, and gain nothing.
+template <class Op, int kCount, class At> WEFT_SIMD typename BlockTypes<Op>::PreVec combined_maps(const At& at) {
+  if constexpr (kCount > 1 && requires { Op::kLongMap; }) {
+    constexpr int kHalf = kCount / 2;
+    typename BlockTypes<Op>::PreVec pairs[kHalf];
+#pragma GCC unroll 1
+    for (int k = 0; k < kHalf; ++k) pairs[k] = Op::combine(at(k), at(k + kHalf));
+    return combined<Op, kHalf>([&](int k) { return pairs[k]; });
+  } else {
+    return combined<Op, kCount>(at);
+  }
+}
+
 /// f(rows, count, ahead) for eight rows of the block at a time, then for four, then for each of those that are left:
 /// their first elements, how many as a constant, and how many bytes further those lie that are read next: rows, and
 /// after the last the columns of the next block.
 template <class T, class F> void for_row_groups(const Block<T>& block, const F& f) {
+  constexpr int64_t kTaken = 64;  // rows whose positions are found at once, a multiple of eight
   NestWalk walk(*block.nest, block.first);
-  int64_t row = 0;
-  const T* first = nullptr;
-  const auto groups_of = [&]<int kRows>(std::integral_constant<int, kRows> count) {
-    for (; row + kRows <= block.rows; row += kRows) {
-      const T* rows[kRows];
-      for (auto& p : rows) {
-        p = block.base + walk.in();
-        walk.next();
+  const int64_t start = walk.in();
+  int64_t in[kTaken + 1];  // and the one that is read next
+  for (int64_t taken = 0; taken < block.rows; taken += kTaken) {
+    const int64_t count = std::min(kTaken, block.rows - taken);
+    walk.take(count, in);
+    in[count] = taken + count < block.rows ? walk.in() : start + block.length;
+    int64_t row = 0;
+    const auto groups_of = [&]<int kRows>(std::integral_constant<int, kRows> size) {
+      for (; row + kRows <= count; row += kRows) {
+        const T* rows[kRows];
+        for (int k = 0; k < kRows; ++k) rows[k] = block.base + in[row + k];
+        f(rows, size, (in[row + kRows] - in[row]) * static_cast<int64_t>(sizeof(T)));
       }
-      if (row == 0) first = rows[0];
-      const T* const next = row + kRows < block.rows ? block.base + walk.in() : first + block.length;
-      f(rows, count, (next - rows[0]) * static_cast<int64_t>(sizeof(T)));
-    }
-  };
-  groups_of(std::integral_constant<int, 8>{});
-  groups_of(std::integral_constant<int, 4>{});
-  groups_of(std::integral_constant<int, 1>{});
+    };
+    groups_of(std::integral_constant<int, 8>{});
+    groups_of(std::integral_constant<int, 4>{});
+    groups_of(std::integral_constant<int, 1>{});
+  }
+}
+
+/// acc[0, kWidth) with `v` combined into it.
+template <class Op> WEFT_SIMD void accumulate_into(typename Op::Acc* acc, typename BlockTypes<Op>::PreVec v) {
+  typename BlockTypes<Op>::AccVec sums[BlockTypes<Op>::kParts];
+  load_registers<typename Op::Acc>(sums, acc);
+  accumulate<Op>(sums, v);
+  store_registers<typename Op::Acc>(acc, sums);
+}
+
+/// fold_row_group() of rows of bytes that do not fill a register: one copy for all counts, in loops, as the code of a
+/// partial load, which is long, would be repeated for each row.
+template <class Op, class T>
+WEFT_ONE_COPY void fold_narrow_rows(const T* const* rows, int count, int length, typename Op::Pre parameter_value,
+                                    const typename Op::Pre* parameters, typename Op::Acc* acc) {
+  using Pre = typename Op::Pre;
+  const auto parameter =
+      parameters != nullptr ? simd::load_part<Pre>(parameters, length) : simd::splat(parameter_value);
+  typename BlockTypes<Op>::PreVec folded[8];
+#pragma GCC unroll 1
+  for (int k = 0; k < count; ++k) folded[k] = mapped_part<Op>(rows[k], parameter, length);
+#pragma GCC unroll 1
+  for (int half = count / 2; half > 0; half /= 2)  // the tree of combined()
+#pragma GCC unroll 1
+    for (int k = 0; k < half; ++k) folded[k] = Op::combine(folded[k], folded[k + half]);
+  accumulate_into<Op>(acc, folded[0]);
+}
+
+/// v, rounded: a product in it is not added in one instruction.
+template <class V> WEFT_SIMD V rounded(V v) {
+  asm("" : "+v"(v));
+  return v;
 }
 
 /// Combines kRows rows into acc[0, length); acc has room for whole registers. What is read next lies `ahead` bytes on.
@@ -156,27 +204,24 @@ template <class T, class F> void for_row_groups(const Block<T>& block, const F& 
 template <class Op, int kRows, class T>
 void fold_row_group(const T* const* rows, [[maybe_unused]] int64_t ahead, int64_t length,
                     typename Op::Pre parameter_value, const typename Op::Pre* parameters, typename Op::Acc* acc) {
-  using B = BlockTypes<Op>;
   using Pre = typename Op::Pre;
-  constexpr int kWidth = B::kWidth;
+  constexpr int kWidth = BlockTypes<Op>::kWidth;
+  if (length < kWidth) {
+    const int count = static_cast<int>(length);
+    if constexpr (sizeof(T) == 1) return fold_narrow_rows<Op>(rows, kRows, count, parameter_value, parameters, acc);
+    const auto parameter =
+        parameters != nullptr ? simd::load_part<Pre>(parameters, count) : simd::splat(parameter_value);
+    return accumulate_into<Op>(
+        acc, combined_maps<Op, kRows>([&](int k) { return mapped_part<Op>(rows[k], parameter, count); }));
+  }
   for (int64_t j = 0; j < length; j += kWidth) {
-    const int64_t at = length < kWidth ? j : std::min(j, length - kWidth);
-    const int count = static_cast<int>(std::min<int64_t>(kWidth, length - at));
-    auto parameter = simd::splat<Pre>(parameter_value);
-    if (parameters != nullptr)
-      parameter = count == kWidth ? simd::load<Pre>(parameters + at) : simd::load_part<Pre>(parameters + at, count);
-    typename B::PreVec folded;
-    if (count == kWidth) {
-      if constexpr (kRows > 1 && kPrefetches)
-        for (int k = 0; k < kRows; ++k) simd::prefetch(rows[k] + at, ahead);
-      folded = combined<Op, kRows>([&](int k) { return mapped<Op>(rows[k] + at, parameter); });
-    } else {
-      folded = combined<Op, kRows>([&](int k) { return mapped_part<Op>(rows[k] + at, parameter, count); });
-    }
-    typename B::AccVec sums[B::kParts];
-    load_registers<typename B::Acc>(sums, acc + j);
-    accumulate<Op>(sums, folded);
-    store_registers<typename B::Acc>(acc + j, sums);
+    const int64_t at = std::min(j, length - kWidth);
+    const auto parameter = parameters != nullptr ? simd::load<Pre>(parameters + at) : simd::splat(parameter_value);
+    if constexpr (kRows > 1 && kPrefetches)
+      for (int k = 0; k < kRows; ++k) simd::prefetch(rows[k] + at, ahead);
+    auto folded = combined_maps<Op, kRows>([&](int k) { return mapped<Op>(rows[k] + at, parameter); });
+    if constexpr (kRows == 1) folded = rounded(folded);  // as parts of registers are, by a selection
+    accumulate_into<Op>(acc + j, folded);
   }
 }
 
@@ -203,7 +248,7 @@ WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::Pre
   for (; i + 8 * kWidth <= length; i += 8 * kWidth) {
     if constexpr (kPrefetches)
       for (int k = 0; k < 8; ++k) simd::prefetch(p + i + k * kWidth);
-    accumulate<Op>(acc, combined<Op, 8>([&](int k) { return mapped<Op>(p + i + k * kWidth, parameter); }));
+    accumulate<Op>(acc, combined_maps<Op, 8>([&](int k) { return mapped<Op>(p + i + k * kWidth, parameter); }));
   }
   if (i == length) return;
   const auto empty = simd::splat<typename Op::Pre>(Op::template identity<typename Op::Pre>());
@@ -289,9 +334,9 @@ void fold_columns(const Block<T>& block, typename Op::Pre parameter, const typen
 
 namespace detail {
 
-template <class T> bool is_short_along_memory(const Block<T>& block) {
-  return block.stride != 1 && block.rows <= kShort && block.rows > 1 && block.nest->rank == 1 &&
-         block.nest->inner().in == 1;
+/// Columns of several elements that follow each other in memory.
+template <class T> bool lies_along_memory(const Block<T>& block) {
+  return block.stride != 1 && block.rows > 1 && block.nest->rank == 1 && block.nest->inner().in == 1;
 }
 
 /// Short columns that lie along memory, as rows of a few of them transposed.
@@ -317,7 +362,8 @@ void fold_transposed(const Block<T>& block, typename Op::Pre parameter, const ty
 template <class Op, class T>
 void fold_columns(const Block<T>& block, typename Op::Pre parameter, const typename Op::Pre* parameters,
                   typename Op::Acc* acc) {
-  if (detail::is_short_along_memory(block)) return detail::fold_transposed<Op>(block, parameter, parameters, acc);
+  if (block.rows <= detail::kShort && detail::lies_along_memory(block))
+    return detail::fold_transposed<Op>(block, parameter, parameters, acc);
   std::fill_n(acc, block.length + detail::BlockTypes<Op>::kWidth, Op::template identity<typename Op::Acc>());
   detail::DenseRows<T, 8 * kColumnTile> dense;
   detail::for_row_groups(block, [&](const T** rows, auto count, int64_t ahead) {

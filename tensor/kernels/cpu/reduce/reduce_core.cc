@@ -101,7 +101,7 @@ void reduce_columns(const ReducePlan& plan, const Folding& folding, const Finish
   const Nest outer = plan.kept.outer();
   const int64_t rows = plan.reduced.count(), width = inner.size, bands = outer.count(), bytes = folding.partial_bytes;
   const int64_t tile = std::min(width, kColumnTile), tiles = ceil_div(width, tile);
-  const int64_t group = std::clamp<int64_t>(kColumnBlock * 4 / folding.passes / tile, kFewRows, 2048);
+  const int64_t group = std::clamp<int64_t>(kColumnBlock * 4 / folding.passes / tile, kFewRows, kMostRows);
   const int64_t blocks = ceil_div(rows, group);
   const auto fold_block = [&](int64_t base, int64_t t, int64_t b, std::byte* out) {
     const BlockPlace place{

@@ -26,6 +26,8 @@ namespace weft::kernels::cpu {
 
 /// Elements of a block of columns.
 inline constexpr int64_t kColumnBlock = 65536;
+/// Most rows of one.
+inline constexpr int64_t kMostRows = 2048;
 /// Room that column folds may use beyond the columns (one register of the narrowest type).
 inline constexpr int64_t kSpare = simd::kVectorBytes;
 /// Elements below which a second thread does not pay.

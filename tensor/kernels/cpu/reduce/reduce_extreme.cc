@@ -6,28 +6,33 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class Op, class T, class Result> void fold_to(const ReducePlan& plan, const Operand& x, const Operand& out) {
+/// f(value) of each fold goes to the output as a Result.
+template <class T, class Result, class Op, class F>
+void fold_to(const Operand& x, const op::Reduction& op, const Operand& out, const OnePass<Op>& policy, const F& f) {
+  const KeepdimOutput kept(out, op.axes, op.keepdim);
+  const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
   auto* result = static_cast<Result*>(out.base) + plan.out_offset;
-  reduce(plan, static_cast<const T*>(x.base), OnePass<Op>{},
-         [&](int64_t offset, int64_t step, const typename Op::Acc* values, int64_t count) {
-           for (int64_t i = 0; i < count; ++i) result[offset + i * step] = static_cast<Result>(values[i]);
+  reduce(plan, static_cast<const T*>(x.base), policy,
+         [=](int64_t offset, int64_t step, const typename Op::Acc* values, int64_t count) {
+           const F of = f;  // not what is written might change
+           Result* const to = result + offset;
+           for (int64_t i = 0; i < count; ++i) to[i * step] = static_cast<Result>(of(values[i]));
          });
 }
 
-template <bool kLargest> void fold_extreme(const ReducePlan& plan, const Operand& x, const Operand& out) {
-  visit_stored(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, kLargest>, T, T>(plan, x, out); });
-}
-
-template <class Fold> void fold_planned(const Operand& x, const op::Reduction& op, const Operand& out, Fold fold) {
-  const KeepdimOutput kept(out, op.axes, op.keepdim);
-  fold(plan_reduction(x, op.axes, kept.operand), x, out);
-}
-
-/// All types of one byte are read as u8: they are zero alike.
-template <bool kAny> void fold_truth(const ReducePlan& plan, const Operand& x, const Operand& out) {
+template <bool kLargest> void fold_extreme(const Operand& x, const op::Reduction& op, const Operand& out) {
   visit_stored(x.dtype, [&]<class T>() {
-    using Read = std::conditional_t<sizeof(T) == 1, uint8_t, T>;
-    fold_to<TruthOp<Read, kAny>, Read, bool>(plan, x, out);
+    fold_to<T, T>(x, op, out, OnePass<ExtremeOp<T, kLargest>>{}, [](auto value) { return value; });
+  });
+}
+
+/// Whether any is not zero, or all: that is, not any is zero.
+void fold_truth(bool all, const Operand& x, const op::Reduction& op, const Operand& out) {
+  visit_stored(x.dtype, [&]<class T>() {
+    using Read = std::conditional_t<sizeof(T) == 1, uint8_t, T>;  // all types of one byte are zero alike
+    using Truth = TruthOp<Read>;
+    const auto inverted = static_cast<typename Truth::Pre>(all ? -1 : 0);
+    fold_to<Read, bool>(x, op, out, OnePass<Truth>{inverted}, [all](auto found) { return (found != 0) != all; });
   });
 }
 
@@ -41,9 +46,9 @@ void fold_smallest(const ReducePlan& plan, const Operand& x, const Operand& out)
 namespace weft {
 using namespace kernels::cpu;
 
-void op::Max::cpu(const Operand& x, const Operand& out) const { fold_planned(x, *this, out, fold_largest); }
-void op::Min::cpu(const Operand& x, const Operand& out) const { fold_planned(x, *this, out, fold_smallest); }
-void op::Any::cpu(const Operand& x, const Operand& out) const { fold_planned(x, *this, out, fold_truth<true>); }
-void op::All::cpu(const Operand& x, const Operand& out) const { fold_planned(x, *this, out, fold_truth<false>); }
+void op::Max::cpu(const Operand& x, const Operand& out) const { fold_extreme<true>(x, *this, out); }
+void op::Min::cpu(const Operand& x, const Operand& out) const { fold_extreme<false>(x, *this, out); }
+void op::Any::cpu(const Operand& x, const Operand& out) const { fold_truth(false, x, *this, out); }
+void op::All::cpu(const Operand& x, const Operand& out) const { fold_truth(true, x, *this, out); }
 
 }  // namespace weft

@@ -16,10 +16,12 @@ struct Scaled {
 
 double larger(double a, double b) { return ExtremeOp<double, true>::combine(a, b); }
 
+/// Policies for elements of T whose maps take much longer than to convert 16 bits: compiled for f32 and f64.
+template <class T, class Policy> using Long = std::conditional_t<is_half<T>, Widened<Policy, float>, Policy>;
+
 /// scale = max(x), sum = sum(exp(x - scale)); nothing is summed where the largest is not finite.
-template <class T> struct LogSumExpPolicy {
+template <class C> struct LogSumExpPolicy {
   using Partial = Scaled;
-  using C = Compute<T>;
   static constexpr int kPasses = 4;
   static Scaled identity() { return {-std::numeric_limits<double>::infinity(), 0}; }
   static Scaled combine(Scaled a, Scaled b) {
@@ -27,20 +29,17 @@ template <class T> struct LogSumExpPolicy {
     if (!std::isfinite(scale)) return {scale, 0};
     return {scale, a.sum * std::exp(a.scale - scale) + b.sum * std::exp(b.scale - scale)};
   }
-  static Scaled rows(const Block<T>& block) {
-    const C scale = fold_rows<ExtremeOp<T, true>>(block);
-    return {scale, std::isfinite(scale) ? fold_rows<ExpSumOp<T>>(block, scale) : 0.0};
+  static Scaled rows(const Block<C>& block) {
+    const C scale = fold_rows<ExtremeOp<C, true>>(block);
+    return {scale, std::isfinite(scale) ? fold_rows<ExpSumOp<C>>(block, scale) : 0.0};
   }
-  static void columns(const Block<T>& block, Scaled* out) {
+  static void columns(const Block<C>& block, Scaled* out) {
     C scales[kColumnTile + kSpare], shifts[kColumnTile + kSpare];
     double sums[kColumnTile + kSpare];
-    fold_columns<ExtremeOp<T, true>>(block, 0, nullptr, scales);
+    fold_columns<ExtremeOp<C, true>>(block, 0, nullptr, scales);
     for (int64_t j = 0; j < block.length; ++j) shifts[j] = std::isfinite(scales[j]) ? scales[j] : C(0);
-    fold_columns<ExpSumOp<T>>(block, 0, shifts, sums);
+    fold_columns<ExpSumOp<C>>(block, 0, shifts, sums);
     for (int64_t j = 0; j < block.length; ++j) out[j] = {scales[j], std::isfinite(scales[j]) ? sums[j] : 0.0};
-  }
-  static double result(Scaled value) {
-    return std::isfinite(value.scale) ? value.scale + std::log(value.sum) : value.scale;
   }
 };
 
@@ -80,9 +79,6 @@ struct EuclidPolicy {
       out[j] = {1, sums[j]};
     }
   }
-  static double result(Scaled value) {
-    return value.scale == 0 || !std::isfinite(value.scale) ? value.scale : value.scale * std::sqrt(value.sum);
-  }
 
  private:
   /// Whether no square that counts can have vanished or overflowed.
@@ -97,47 +93,82 @@ struct EuclidPolicy {
     return {scale, x > 0 ? sum / (x * x) : 0.0};
   }
   static Scaled scaled_rows(const Block<double>& block) {
-    const double scale = fold_rows<AbsExtremeOp<double, true>>(block);
+    const double scale = fold_rows<AbsExtremeOp<double>>(block);
     return partial(scale, fold_rows<ScaledSquareOp>(block, factor(scale)));
   }
   static void scaled_columns(const Block<double>& block, Scaled* out) {
     double scales[kColumnTile + kSpare], factors[kColumnTile + kSpare], sums[kColumnTile + kSpare];
-    fold_columns<AbsExtremeOp<double, true>>(block, 0, nullptr, scales);
+    fold_columns<AbsExtremeOp<double>>(block, 0, nullptr, scales);
     for (int64_t j = 0; j < block.length; ++j) factors[j] = factor(scales[j]);
     fold_columns<ScaledSquareOp>(block, 0, factors, sums);
     for (int64_t j = 0; j < block.length; ++j) out[j] = partial(scales[j], sums[j]);
   }
 };
 
-/// `op` has the axes.
-template <class T, class Op, class Policy, class Result>
-void run(const Operand& x, const Op& op, const Operand& out, const Policy& policy, const Result& result) {
-  const KeepdimOutput kept(out, op.axes, op.keepdim);
-  const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
-  const auto of_partial = [&](const typename Policy::Partial& value) { return static_cast<double>(result(value)); };
-  reduce(plan, static_cast<const T*>(x.base), policy, into(Sink(out, plan.out_offset), of_partial));
+/// f(partial) of each is the result.
+template <class F> struct EachResult {
+  template <class> using Of = double;
+  F f;
+  template <class Partial> void operator()(const Partial* partials, int64_t count, double* out) const {
+    for (int64_t i = 0; i < count; ++i) out[i] = f(partials[i]);
+  }
+};
+
+double log_of(Scaled value) { return std::isfinite(value.scale) ? value.scale + std::log(value.sum) : value.scale; }
+double root_of(Scaled value) {
+  return value.scale == 0 || !std::isfinite(value.scale) ? value.scale : value.scale * std::sqrt(value.sum);
 }
 
-double unchanged(double value) { return value; }
+/// What becomes of the folds of a norm.
+struct NormResults {
+  template <class> using Of = double;
+  double p;
+  template <class Partial> void operator()(const Partial* partials, int64_t count, double* out) const {
+    std::copy_n(partials, count, out);
+    finish(count, out);
+  }
+
+ private:
+  WEFT_ONE_COPY void finish(int64_t count, double* out) const {
+    const auto each = [&](const auto& f) {
+      for (int64_t i = 0; i < count; ++i) out[i] = f(out[i]);
+    };
+    if (std::isinf(p) && p > 0)
+      each([](double value) { return value < 0 ? 0.0 : value; });  // |x| is never negative: the norm of nothing is 0
+    else if (std::isinf(p))
+      each([](double value) { return -value; });
+    else if (p == 2)
+      each([](double value) { return std::sqrt(value); });
+    else if (p != 0 && p != 1)
+      each([this](double value) { return std::pow(value, 1 / p); });
+  }
+};
+
+/// `op` has the axes.
+template <class T, class Op, class Policy, class Results>
+void run(const Operand& x, const Op& op, const Operand& out, const Policy& policy, const Results& results) {
+  const KeepdimOutput kept(out, op.axes, op.keepdim);
+  const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
+  reduce(plan, static_cast<const T*>(x.base), policy, IntoSink<Results>{Sink(out, plan.out_offset), results});
+}
 
 template <class T> void norm_of(const Operand& x, const op::Norm& op, const Operand& out) {
   const double p = op.p;
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  if (p == kInf) {
-    // |x| is never negative: the norm of nothing is 0.
-    run<T>(x, op, out, OnePass<AbsExtremeOp<T, true>>{}, [](double value) { return value < 0 ? 0.0 : value; });
-  } else if (p == -kInf) {
-    run<T>(x, op, out, OnePass<AbsExtremeOp<T, false>>{}, unchanged);
+  const NormResults results{p};
+  if (std::isinf(p)) {
+    run<T>(x, op, out, OnePass<AbsExtremeOp<T>>{p > 0 ? 0.0f : -0.0f}, results);
   } else if (p == 0) {
-    run<T>(x, op, out, OnePass<CountOp<T>>{}, unchanged);
+    run<T>(x, op, out, OnePass<CountOp<T>>{}, results);
   } else if (p == 1) {
-    run<T>(x, op, out, OnePass<AbsSumOp<T>>{}, unchanged);
+    run<T>(x, op, out, OnePass<AbsSumOp<T>>{}, results);
   } else if (p == 2 && std::is_same_v<T, double>) {
-    run<double>(x, op, out, EuclidPolicy{}, EuclidPolicy::result);
+    run<double>(x, op, out, EuclidPolicy{}, EachResult<double (*)(Scaled)>{root_of});
   } else if (p == 2) {
-    run<T>(x, op, out, OnePass<SquareOp>{}, [](double value) { return std::sqrt(value); });
+    run<T>(x, op, out, OnePass<SquareOp>{}, results);
   } else {
-    run<T>(x, op, out, OnePass<PowerSumOp>{p}, [p](double value) { return std::pow(value, 1 / p); });
+    Long<T, OnePass<PowerSumOp>> policy;
+    policy.parameter = p;
+    run<T>(x, op, out, policy, results);
   }
 }
 
@@ -155,13 +186,19 @@ void op::Norm::cpu(const Operand& x, const Operand& out) const {
 }
 
 void op::Logsumexp::cpu(const Operand& x, const Operand& out) const {
-  visit_floating(x.dtype, [&]<class T>() { run<T>(x, *this, out, LogSumExpPolicy<T>{}, LogSumExpPolicy<T>::result); });
+  visit_floating(x.dtype, [&]<class T>() {
+    run<T>(x, *this, out, Long<T, LogSumExpPolicy<Compute<T>>>{}, EachResult<double (*)(Scaled)>{log_of});
+  });
 }
 
 void op::Var::cpu(const Operand& x, const Operand& out) const {
+  const auto result = [this](const Moments& m) {
+    return root ? std::sqrt(m.variance(correction)) : m.variance(correction);
+  };
   visit_floating(x.dtype, [&]<class T>() {
-    run<T>(x, *this, out, MomentsPolicy<T>{root},
-           [&](const Moments& m) { return root ? std::sqrt(m.variance(correction)) : m.variance(correction); });
+    MomentsPolicy<T> policy;
+    policy.root = root;
+    run<T>(x, *this, out, policy, EachResult<decltype(result)>{result});
   });
 }
 

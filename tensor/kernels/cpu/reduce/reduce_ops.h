@@ -68,6 +68,7 @@ template <class T> struct AbsSumOp : FloatSum<Compute<T>> {
 
 /// Sum of |x|^p.
 struct PowerSumOp : FloatSum<double> {
+  static constexpr bool kLongMap = true;
   template <class V> static V map(V v, V p) { return vmath::pow(vmath::absolute(v), p); }
 };
 
@@ -77,6 +78,7 @@ template <class T> struct CountOp : FloatSum<Compute<T>> {
 
 /// Sum of exp(x - p) where no x is above p.
 template <class T> struct ExpSumOp : FloatSum<Compute<T>> {
+  static constexpr bool kLongMap = true;
   template <class V> static V map(V v, V p) { return vmath::exp_below(v - p); }
 };
 
@@ -124,24 +126,25 @@ template <class T, bool kLargest> struct ExtremeOp {
   }
 };
 
-template <class T, bool kLargest> struct AbsExtremeOp : ExtremeOp<T, kLargest> {
-  // A difference: |-0| is 0, and a norm never -0.
-  template <class V> static V map(V v, V) { return v <= 0 ? V{} - v : v; }
+/// The largest |x| (p = 0) or the largest -|x| (p = -0).
+template <class T> struct AbsExtremeOp : ExtremeOp<T, true> {
+  template <class V> static V map(V v, V p) {
+    using Bits = decltype(v < p);
+    constexpr auto kSign = std::numeric_limits<std::remove_cvref_t<decltype(Bits{}[0])>>::min();
+    return (V)(((Bits)v & ~kSign) | (Bits)p);
+  }
 };
 
-/// 1 where any (all) are not zero; NaN is not zero.
-template <class T, bool kAny> struct TruthOp {
+/// All bits set where any x is not zero (p = 0), or where any is zero (p = -1); NaN is not zero.
+template <class T> struct TruthOp {
   using Load = CompareType<T>;
-  using Pre = Load;
-  using Acc = Load;
-  template <class V> static V map(V v, V) { return v != 0 ? V{} + 1 : V{}; }
-  template <class V> static V combine(V a, V b) {
-    if constexpr (kAny)
-      return a > b ? a : b;
-    else
-      return a < b ? a : b;
-  }
-  template <class V> static constexpr V identity() { return V(kAny ? 0 : 1); }
+  using Pre = std::conditional_t<
+      sizeof(Load) == 1, int8_t,
+      std::conditional_t<sizeof(Load) == 2, int16_t, std::conditional_t<sizeof(Load) == 4, int32_t, int64_t>>>;
+  using Acc = Pre;
+  template <class V, class P> static P map(V v, P p) { return (P)(v != 0) ^ p; }
+  template <class V> static V combine(V a, V b) { return static_cast<V>(a | b); }
+  template <class V> static constexpr V identity() { return V(0); }
 };
 
 /// A partial result is the fold itself, with one parameter for all outputs.
@@ -159,6 +162,62 @@ template <class Op> struct OnePass {
   }
   template <class T> void columns(const Block<T>& block, Partial* out) const {
     fold_columns<Op>(block, parameter, nullptr, out);
+  }
+};
+
+/// A policy for elements of C given others: blocks are converted first. For policies that compute much per element, or
+/// run rarely: they are compiled for C alone.
+template <class Policy, class C> struct Widened : Policy {
+  using Partial = typename Policy::Partial;
+  static constexpr int64_t kFewest = 8;  // columns at a time
+  static constexpr int64_t kRoom = kFewest * kMostRows;
+
+  template <class T> Partial rows(const Block<T>& block) const {
+    C room[kRoom];
+    Nest nest;
+    return Policy::rows(widened(block, 0, block.length, room, nest));
+  }
+  template <class T>
+  void dense_rows(const T* p, int64_t length, int64_t between, int64_t count, Partial* out) const requires requires {
+    Policy::kApart;
+  }
+  {
+    C row[kRowBlock];
+    for (int64_t i = 0; i < count; ++i) {
+      copy_run(p + i * between, row, length);
+      Policy::dense_rows(row, length, 0, 1, out + i);
+    }
+  }
+  template <class T> void columns(const Block<T>& block, Partial* out) const {
+    C room[kRoom];
+    const int64_t strip = kRoom / block.rows / kFewest * kFewest;
+    for (int64_t first = 0; first < block.length; first += strip) {
+      Nest nest;
+      Policy::columns(widened(block, first, std::min(strip, block.length - first), room, nest), out + first);
+    }
+  }
+
+ private:
+  /// Some columns of the block, converted.
+  template <class T>
+  static Block<C> widened(const Block<T>& block, int64_t first, int64_t columns, C* room, Nest& nest) {
+    const T* const from = block.base + first * block.stride;
+    if (detail::lies_along_memory(block)) {
+      const int64_t joined = block.stride == block.rows ? columns : 1;
+      for (int64_t j = 0; j < columns; j += joined)
+        copy_run(from + block.first + j * block.stride, room + j * block.rows, joined * block.rows);
+      nest.push({block.rows, 1, 0});
+      return {room, &nest, 0, block.rows, columns, block.rows};
+    }
+    NestWalk walk(*block.nest, block.first);
+    detail::DenseRows<T, kRowBlock> dense;
+    for (int64_t i = 0; i < block.rows; ++i, walk.next()) {
+      const T* row = from + walk.in();
+      if (block.stride != 1) row = dense.copy(row, block.stride, columns);
+      copy_run(row, room + i * columns, columns);
+    }
+    nest.push({block.rows, columns, 0});
+    return {room, &nest, 0, block.rows, columns, 1};
   }
 };
 
@@ -180,17 +239,20 @@ class Sink {
   DType dtype_;
 };
 
-/// What reduce() is to call: result(partial) goes to the sink, a few at a time.
-template <class F> auto into(const Sink& sink, F result) {
-  return [=]<class Partial>(int64_t offset, int64_t step, const Partial* partials, int64_t count) {
+/// What reduce() is to call: what results(partials, count, out) makes of a few partial results goes to the sink. It
+/// does not depend on the dtype of the input, so that it is compiled once for all.
+template <class Results> struct IntoSink {
+  Sink sink;
+  Results results;
+  template <class Partial> void operator()(int64_t offset, int64_t step, const Partial* partials, int64_t count) const {
     constexpr int64_t kMost = 64;
-    decltype(result(*partials)) results[kMost];
+    typename Results::template Of<Partial> out[kMost];
     for (int64_t i = 0; i < count; i += kMost) {
       const int64_t some = std::min(kMost, count - i);
-      for (int64_t k = 0; k < some; ++k) results[k] = result(partials[i + k]);
-      sink(offset + i * step, step, results, some);
+      results(partials + i, some, out);
+      sink(offset + i * step, step, out, some);
     }
-  };
-}
+  }
+};
 
 }  // namespace weft::kernels::cpu

@@ -6,7 +6,13 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class T> using Result = std::conditional_t<kFloating<T>, double, int64_t>;
+/// Sums as they are: doubles, or integers modulo 2^64.
+struct SumResults {
+  template <class Partial> using Of = std::conditional_t<std::is_floating_point_v<Partial>, double, int64_t>;
+  template <class Partial> void operator()(const Partial* partials, int64_t count, Of<Partial>* out) const {
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Of<Partial>>(partials[i]);
+  }
+};
 
 /// Integers are no NaN.
 template <class T> using NanSumOf = std::conditional_t<kFloating<T>, NanSumOp<T>, SumOp<T>>;
@@ -14,9 +20,8 @@ template <class T> using NanSumOf = std::conditional_t<kFloating<T>, NanSumOp<T>
 template <template <class> class FoldOp>
 void fold_to_sum(const ReducePlan& plan, const Operand& x, const Operand& out) {
   visit_stored(x.dtype, [&]<class T>() {
-    reduce(
-        plan, static_cast<const T*>(x.base), OnePass<FoldOp<T>>{},
-        into(Sink(out, plan.out_offset), [](typename FoldOp<T>::Acc value) { return static_cast<Result<T>>(value); }));
+    reduce(plan, static_cast<const T*>(x.base), OnePass<FoldOp<T>>{},
+           IntoSink<SumResults>{Sink(out, plan.out_offset), {}});
   });
 }
 
