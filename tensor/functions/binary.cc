@@ -298,11 +298,36 @@ FrexpResult frexp(const Tensor& x) {
   return {cast(shifted(wide, -exponent), x.dtype()), cast(exponent, i32)};
 }
 
+namespace {
+
+/// The powers of two with exponents from minus this one up to it are normal numbers of the dtype.
+double normal_exponents(DType dtype) { return dtype == f64 ? 1022 : 126; }
+
+bool are_normal_exponents(const Tensor& exponents) {
+  return norm(dispatch::all_samples(exponents), std::numeric_limits<double>::infinity()).item<double>() <=
+         normal_exponents(exponents.dtype());
+}
+
+/// x 2^exponents where the power may be beyond the range of the dtype, though the product is not: the product of x and
+/// three powers. The largest one is the last factor, so that a subnormal product is rounded once.
+Tensor shifted_far(const Tensor& x, const Tensor& exponents) {
+  const double most = normal_exponents(x.dtype());
+  const Tensor fixed = detach(exponents), last = clip(fixed, -most, most), rest = fixed - last;
+  const Tensor middle = clip(rest, -most, most), first = rest - middle, endless = isinf(first);
+  const Tensor product = x * exp2(where(endless, first, clip(first, -most, most))) * exp2(middle) * exp2(last);
+  if (!dispatch::may_need_gradient(exponents)) return product;
+  // A factor 1, whose derivatives make those of the product by the exponents, which may be finite where a power is not.
+  return product * exp2(where(isfinite(fixed), exponents - fixed, 0.0));
+}
+
+}  // namespace
+
 Tensor ldexp(const Tensor& x, const Tensor& exponents) {
   ErrorFrame frame("ldexp", x, exponents);
   const DType promoted = dispatch::promoted(std::array{x, exponents}), dtype = is_floating(promoted) ? promoted : f32;
   const DType wide = is_half_precision(dtype) ? f32 : dtype;
-  return cast(cast(x, wide) * exp2(cast(exponents, wide)), dtype);
+  const Tensor number = cast(x, wide), shifts = cast(exponents, wide);
+  return cast(are_normal_exponents(shifts) ? number * exp2(shifts) : shifted_far(number, shifts), dtype);
 }
 
 Tensor& Tensor::add_(const Tensor& other) { return write<op::Add>("add_", *this, other); }

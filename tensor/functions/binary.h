@@ -62,7 +62,7 @@ struct FrexpResult {
 /// The mantissa and the exponent of each element. The gradient of the mantissa is 2^-exponent. DtypeError unless
 /// floating.
 FrexpResult frexp(const Tensor& x);
-/// x * 2^exponents. Integers give f32.
+/// x * 2^exponents, also where only the power is beyond the range of the dtype. Integers give f32.
 Tensor ldexp(const Tensor& x, const Tensor& exponents);
 /// a + alpha b and a - alpha b, in the dtype of a + b: of bool tensors add() is `or`, and sub() a DtypeError.
 /// DtypeError for a floating alpha if neither tensor is floating.

@@ -262,5 +262,20 @@ TEST(ExtremeValues, HistcOfWholeNumbersHasWholeEdges) {
   EXPECT_EQ(histc(arange(9).to(f32) * 0x1p-126, 4).to_vector<double>(), Numbers({2, 2, 2, 3}));
 }
 
+TEST(ExtremeValues, LdexpWherePowersOfTwoAreOutOfRange) {
+  const Tensor floats = tensor({0x1p-149, 3.0, 0.0, kInfinity}).to(f32);
+  EXPECT_EQ(ldexp(floats, tensor({276, -150, 5000, -5000})).to_vector<double>(),
+            Numbers({0x1p127, 0x1p-148, 0, kInfinity}));
+  const Numbers x = {1e-300, 1e300, 3}, exponents = {1030, -1100, 2};
+  const Numbers products = {std::ldexp(1e-300, 1030), std::ldexp(1e300, -1100), 12};
+  const Tensor number = Tensor::from(x), power = parameter(Tensor::from(exponents)), y = ldexp(number, power);
+  EXPECT_EQ(y.to_vector<double>(), products);
+  const Tensor slope = grad(y.sum(), power, {.create_graph = true});
+  EXPECT_TRUE(allclose(slope, y * std::log(2.0), 1e-14, 0));
+  EXPECT_TRUE(allclose(grad(slope.sum(), power), y * (std::log(2.0) * std::log(2.0)), 1e-14, 0));
+  const auto of_samples = [](const Tensor& a, const Tensor& b) { return ldexp(a, b); };
+  EXPECT_EQ(vmap(of_samples)(number, power.detach()).to_vector<double>(), products);
+}
+
 }  // namespace
 }  // namespace weft::testing

@@ -272,7 +272,9 @@ void add_frexp(Cases& cases) {
       }
     }
     const FrexpResult got = frexp(Tensor::from(numbers).to(dtype));
-    return full({}, got.mantissa.to_vector<double>() == mantissas && got.exponent.to_vector<double>() == exponents);
+    const bool is_inverse = ldexp(got.mantissa, got.exponent).to_vector<double>() == numbers;
+    return full({}, got.mantissa.to_vector<double>() == mantissas && got.exponent.to_vector<double>() == exponents &&
+                        is_inverse);
   };
   cases
       .add("frexp of all exponents", {{}}, CALL({all_exponents(f64, -1074, 1024), all_exponents(f32, -149, 128)}),
