@@ -77,44 +77,68 @@ template <class T> void take_rows(const Matrix<const T>& x, int64_t first, int64
     for (int64_t k = 0; k < x.columns; ++k) to[i * x.columns + k] = static_cast<Compute<T>>(x.at(first + i, k));
 }
 
-/// Rows [first, first + count) of x as columns: element (first + j, k) at to[k * width + j].
-template <class T>
-void take_panel(const Matrix<const T>& x, int64_t first, int64_t count, int64_t width, Compute<T>* to) {
+/// Rows [first, first + count) of x as columns: element (first + j, k) at to[k * kWidth + j].
+template <int64_t kWidth, class T>
+void take_panel(const Matrix<const T>& x, int64_t first, int64_t count, Compute<T>* to) {
   for (int64_t j = 0; j < count; ++j)
-    for (int64_t k = 0; k < x.columns; ++k) to[k * width + j] = static_cast<Compute<T>>(x.at(first + j, k));
+    for (int64_t k = 0; k < x.columns; ++k) to[k * kWidth + j] = static_cast<Compute<T>>(x.at(first + j, k));
 }
 
-/// The roots of `width` sums of squares in place; sums of floats that left their range are taken again, in double.
-void take_roots(double* sums, const double*, const double*, int64_t, int64_t width) {
-  for (int64_t j = 0; j < width; ++j) sums[j] = std::sqrt(sums[j]);
+/// The roots of sums of squares in place, `width` for each of `height` rows that are `step` apart; sums of floats that
+/// left their range are taken again, in double.
+void take_roots(double* sums, const double*, int64_t, int64_t height, const double*, int64_t, int64_t width) {
+  for (int64_t j = 0; j < height * width; ++j) sums[j] = std::sqrt(sums[j]);
 }
-void take_roots(float* sums, const float* row, const float* panel, int64_t length, int64_t width) {
+void take_roots(float* sums, const float* rows, int64_t step, int64_t height, const float* panel, int64_t length,
+                int64_t width) {
   constexpr float kSmallest = 1e-15f, kLargest = 1e19f;  // the squares of values in between are in range
   int inside = 1;
 #pragma omp simd reduction(& : inside)
-  for (int64_t j = 0; j < width; ++j) {
+  for (int64_t j = 0; j < height * width; ++j) {
     sums[j] = std::sqrt(sums[j]);
     inside &= static_cast<int>(sums[j] >= kSmallest) & static_cast<int>(sums[j] <= kLargest);  // no branches
   }
   if (inside != 0) return;
-  for (int64_t j = 0; j < width; ++j) {
+  for (int64_t j = 0; j < height * width; ++j) {
     if (sums[j] >= kSmallest && sums[j] <= kLargest) continue;
+    const float *row = rows + j / width * step, *column = panel + j % width;
     double sum = 0;
     for (int64_t k = 0; k < length; ++k) {
-      const double d = static_cast<double>(row[k]) - static_cast<double>(panel[k * width + j]);
+      const double d = static_cast<double>(row[k]) - static_cast<double>(column[k * width]);
       sum += d * d;
     }
     sums[j] = static_cast<float>(std::sqrt(sum));
   }
 }
 
+/// The tiles of a metric, by their height, against panels of `width` columns. What calls them is compiled once for all
+/// metrics.
+template <class C> struct Tiles {
+  using Tile = void (*)(const C* rows, int64_t step, const C* panel, int64_t length, C* out);
+  Tile of_many, of_few, of_one;  // kTile rows, kSmallTile rows, one row
+  int64_t width;
+};
+constexpr int64_t kMostVectors = 2;
+
+template <class Metric, class C, int kVectors> Tiles<C> tiles() {
+  return {tile<Metric, C, kVectors, kTile>, tile<Metric, C, kVectors, kSmallTile>, tile<Metric, C, kVectors, 1>,
+          kVectors * simd::kLanes<C>};
+}
+
+template <class C> Tiles<C> tiles_of(double p, int64_t columns) {
+  const auto of = [columns]<class Metric>() {
+    return columns <= simd::kLanes<C> ? tiles<Metric, C, 1>() : tiles<Metric, C, kMostVectors>();
+  };
+  if (p == 0) return of.template operator()<Hamming>();
+  if (p == 1) return of.template operator()<Manhattan>();
+  return p == 2 ? of.template operator()<Euclidean>() : of.template operator()<Chebyshev>();
+}
+
 /// Rows [first, end) of a against the panel of b's rows [column, column + count).
-template <class Metric, int kVectors, class T>
-void distances(const Matrix<const T>& a, int64_t first, int64_t end, const Compute<T>* panel, int64_t column,
-               int64_t count, Compute<T>* rows, const Matrix<T>& out) {
-  using C = Compute<T>;
-  constexpr int64_t kWidth = kVectors * simd::kLanes<C>;
-  alignas(64) C found[kTile * kWidth];
+template <class T, class C = Compute<T>>
+void distances(const Tiles<C>& tiles, bool roots, const Matrix<const T>& a, int64_t first, int64_t end, const C* panel,
+               int64_t column, int64_t count, C* rows, const Matrix<T>& out) {
+  alignas(64) C found[kTile * kMostVectors * simd::kLanes<C>];
   for (int64_t i = first; i < end;) {
     const int64_t left = end - i, height = left >= kTile ? kTile : left >= kSmallTile ? kSmallTile : 1;
     const C* values = rows;
@@ -122,48 +146,38 @@ void distances(const Matrix<const T>& a, int64_t first, int64_t end, const Compu
     if constexpr (std::is_same_v<T, C>)
       if (a.column_stride == 1) values = a.data + i * a.row_stride, step = a.row_stride;  // as they lie
     if (values == rows) take_rows(a, i, height, rows);
-    if (height == kTile)
-      tile<Metric, C, kVectors, kTile>(values, step, panel, a.columns, found);
-    else if (height == kSmallTile)
-      tile<Metric, C, kVectors, kSmallTile>(values, step, panel, a.columns, found);
-    else
-      tile<Metric, C, kVectors, 1>(values, step, panel, a.columns, found);
+    const auto tile = height == kTile ? tiles.of_many : height == kSmallTile ? tiles.of_few : tiles.of_one;
+    tile(values, step, panel, a.columns, found);
+    if (roots) take_roots(found, values, step, height, panel, a.columns, tiles.width);
     for (int64_t r = 0; r < height; ++r, ++i) {
-      C* sums = found + r * kWidth;
-      if constexpr (std::is_same_v<Metric, Euclidean>) take_roots(sums, values + r * step, panel, a.columns, kWidth);
-      if constexpr (std::is_same_v<T, C>)
-        if (out.column_stride == 1) {
-          std::copy_n(sums, count, &out.at(i, column));
-          continue;
-        }
-      for (int64_t j = 0; j < count; ++j) out.at(i, column + j) = static_cast<T>(sums[j]);
+      const C* sums = found + r * tiles.width;
+      if (out.column_stride == 1)
+        copy_run(sums, &out.at(i, column), count);
+      else
+        for (int64_t j = 0; j < count; ++j) out.at(i, column + j) = static_cast<T>(sums[j]);
     }
   }
 }
 
-template <class Metric, int kVectors, class T> void cdist(const Operand& x, const Operand& y, const Operand& out) {
+template <class T> void cdist(double metric, const Operand& x, const Operand& y, const Operand& out) {
   using C = Compute<T>;
-  constexpr int64_t kWidth = kVectors * simd::kLanes<C>;
+  constexpr int64_t N = simd::kLanes<C>;
   const int64_t rank = x.rank(), p = x.size(rank - 2), r = y.size(rank - 2), length = x.size(rank - 1);
-  const int64_t panels = ceil_div(r, kWidth), chunks = ceil_div(p, kChunk);
-  const int64_t work = std::min(p, kChunk) * kWidth * std::max<int64_t>(1, length);
+  const Tiles<C> tiles = tiles_of<C>(metric, r);
+  const int64_t width = tiles.width, panels = ceil_div(r, width), chunks = ceil_div(p, kChunk);
+  const int64_t work = std::min(p, kChunk) * width * std::max<int64_t>(1, length);
   parallel_for(batch_count(out) * panels * chunks, 1 + 200'000 / work, [&](int64_t begin, int64_t end) {
-    const Scratch<C> panel(length * kWidth), rows(length * kTile);
-    std::fill_n(panel.data(), length * kWidth, C{0});
+    const Scratch<C> panel(length * width), rows(length * kTile);
+    std::fill_n(panel.data(), length * width, C{0});
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t batch = i / (panels * chunks), column = i / chunks % panels * kWidth, row = i % chunks * kChunk;
-      const int64_t count = std::min(kWidth, r - column);
-      if (i == begin || i % chunks == 0) take_panel(matrix_of<const T>(y, batch), column, count, kWidth, panel.data());
-      distances<Metric, kVectors>(matrix_of<const T>(x, batch), row, std::min(p, row + kChunk), panel.data(), column,
-                                  count, rows.data(), matrix_of<T>(out, batch));
+      const int64_t batch = i / (panels * chunks), column = i / chunks % panels * width, row = i % chunks * kChunk;
+      const int64_t count = std::min(width, r - column);
+      if (i == begin || i % chunks == 0)
+        (width == N ? take_panel<N, T> : take_panel<kMostVectors * N, T>)(matrix_of<const T>(y, batch), column, count,
+                                                                          panel.data());
+      distances<T>(tiles, metric == 2, matrix_of<const T>(x, batch), row, std::min(p, row + kChunk), panel.data(),
+                   column, count, rows.data(), matrix_of<T>(out, batch));
     }
-  });
-}
-
-template <class Metric> void cdist_of(const Operand& a, const Operand& b, const Operand& out) {
-  visit_floating(out.dtype, [&]<class T>() {
-    const bool one = b.size(b.rank() - 2) <= simd::kLanes<Compute<T>>;  // rows of b fill one register at most
-    one ? cdist<Metric, 1, T>(a, b, out) : cdist<Metric, 2, T>(a, b, out);
   });
 }
 
@@ -175,9 +189,7 @@ using namespace kernels::cpu;
 
 void op::Cdist::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   if (out.numel() == 0) return;
-  if (p == 0) return cdist_of<Hamming>(a, b, out);
-  if (p == 1) return cdist_of<Manhattan>(a, b, out);
-  p == 2 ? cdist_of<Euclidean>(a, b, out) : cdist_of<Chebyshev>(a, b, out);
+  visit_floating(out.dtype, [&]<class T>() { cdist<T>(p, a, b, out); });
 }
 
 }  // namespace weft
