@@ -174,7 +174,6 @@ template <class T, class Out>
 void panel_product(const Matrix<const T>& a, const Panels<T>& b, int64_t panel, const Matrix<Out>& c, bool accumulate,
                    int64_t begin, int64_t end, int64_t last) {
   using C = Compute<T>;
-  constexpr int N = simd::kLanes<C>;
   const int64_t j = b.first(panel), columns = b.first(panel + 1) - j;
   const int64_t depth = pass_depth<T>(b.columns(), a.columns);
   const Tiles<T> tiles = tiles_of<T>(columns);
@@ -195,12 +194,7 @@ void panel_product(const Matrix<const T>& a, const Panels<T>& b, int64_t panel, 
       for (; r + tiles.rows <= rows; r += tiles.rows) tile(tiles.some, r, tiles.rows);
       for (; r < rows; ++r) tile(tiles.one, r, 1);
     }
-    for (int64_t s = 0; s < columns; ++s)
-      for (int64_t v = 0; v < rows; v += N) {
-        const auto count = static_cast<int>(std::min<int64_t>(N, rows - v));
-        put_part<C, N>(simd::load_part<C>(sums + s * kBlockRows + v, count), &c.at(i + v, j + s), c.row_stride, count,
-                       accumulate);
-      }
+    put_rows(sums, kBlockRows, c.block(i, j, rows, columns).transposed(), accumulate);
   }
 }
 

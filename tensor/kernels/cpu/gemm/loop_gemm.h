@@ -123,10 +123,16 @@ inline void small_block(const Matrix<const T>& a, int64_t i, const T* b, int64_t
     for (int g = 0; g < kGroups; ++g) left[g] += a.column_stride;
   }
   // Unrolled as well, and no single lane is taken out: the sums must not leave the registers.
+  if (c.column_stride == 1) {
 #pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v)
-      put_part<T, N>(sum[r][v], &c.at(i + r, j + v * N), c.column_stride, count, accumulate);
+    for (int r = 0; r < kRows; ++r)
+      for (int v = 0; v < kVectors; ++v)
+        put_part<T, N>(sum[r][v], &c.at(i + r, j + v * N), kFull ? N : count, accumulate);
+  } else {
+    T lanes[kRows * kVectors * N];
+    std::memcpy(lanes, sum, sizeof sum);
+    put_rows(lanes, kVectors * N, c.block(i, j, kRows, kFull ? kVectors * N : count), accumulate);
+  }
 }
 
 /// Columns [j, j + kVectors * N) of c, of the last vector `count`.

@@ -24,11 +24,10 @@ template <class T> inline constexpr int64_t kPrefetchElements = 4096 / sizeof(T)
 /// Rows at a time: two sums for each must fit the registers.
 inline constexpr int kDotRows = simd::kVectorBytes == 64 ? 8 : 4;
 
-/// The dot products of kRows (a power of two) rows, `stride` apart, with b, to (or added to) c. Two registers for each:
-/// two sums that do not wait for each other, added at last.
-template <class T, class Out, int kRows, class C = Compute<T>>
-inline void dot_block(const T* a, int64_t stride, const T* b, int64_t length, Out* c, int64_t c_stride,
-                      bool accumulate) {
+/// The dot products of kRows (a power of two) rows, `stride` apart, with b, to `out`. Two registers for each: two sums
+/// that do not wait for each other, added at last.
+template <class T, int kRows, class C = Compute<T>>
+WEFT_SIMD void dot_block(const T* a, int64_t stride, const T* b, int64_t length, C* out) {
   constexpr int N = simd::kLanes<C>;
   simd::Vec<C> even[kRows] = {}, odd[kRows] = {};
   int64_t k = 0;
@@ -49,13 +48,13 @@ inline void dot_block(const T* a, int64_t stride, const T* b, int64_t length, Ou
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) even[r] += odd[r];
   fold_registers<C, kRows>(even);
-  put_part<C, N>(even[0], c, c_stride, kRows, accumulate);
+  simd::store_part<C>(out, even[0], kRows);
 }
 
 /// The dot products of N rows (a register's lanes, `stride` apart) of kVectors registers, the last with `last`
 /// elements, with b. One sum for each.
-template <class T, class Out, int kVectors, class C = Compute<T>>
-inline void short_dots(const T* a, int64_t stride, const T* b, int last, Out* c, int64_t c_stride, bool accumulate) {
+template <class T, int kVectors, class C = Compute<T>>
+WEFT_SIMD void short_dots(const T* a, int64_t stride, const T* b, int last, C* out) {
   constexpr int N = simd::kLanes<C>, kBefore = (kVectors - 1) * N;
   static_assert(kVectors <= 2);
   const simd::Vec<C> end = simd::load_part<C>(b + kBefore, last);
@@ -71,7 +70,7 @@ inline void short_dots(const T* a, int64_t stride, const T* b, int last, Out* c,
     for (int r = 0; r < N; ++r) rows[r] += simd::load<C>(a + r * stride) * start;
   }
   fold_registers<C, N>(rows);
-  put_part<C, N>(rows[0], c, c_stride, N, accumulate);
+  simd::store<C>(out, rows[0]);
 }
 
 /// Whether a b is such a product: of one column, or of two, which very short rows do not pay for.
@@ -87,20 +86,35 @@ template <class T> bool is_narrow_dots(const Matrix<const T>& a, const Matrix<co
   return is_either(a, b) || is_either(b.transposed(), a.transposed());
 }
 
+/// The dot products of a's rows with b.
+template <class T, class C = Compute<T>> [[gnu::noinline]] void dots(const Matrix<const T>& a, const T* b, C* out) {
+  constexpr int N = simd::kLanes<C>;
+  const auto last = static_cast<int>((a.columns - 1) % N + 1);
+  int64_t i = 0;
+  for (; a.columns <= 2 * N && i + N <= a.rows; i += N)
+    (a.columns <= N ? short_dots<T, 1> : short_dots<T, 2>)(&a.at(i, 0), a.row_stride, b, last, out + i);
+  for (; i + kDotRows <= a.rows; i += kDotRows)
+    dot_block<T, kDotRows>(&a.at(i, 0), a.row_stride, b, a.columns, out + i);
+  for (; i < a.rows; ++i) dot_block<T, 1>(&a.at(i, 0), a.row_stride, b, a.columns, out + i);
+}
+
 /// Rows [begin, end) of c = a b (+ c) for one column b.
 template <class T, class Out>
 void dot_range(const Matrix<const T>& a, const T* b, const Matrix<Out>& c, bool accumulate, int64_t begin,
                int64_t end) {
-  constexpr int N = simd::kLanes<Compute<T>>;
-  const auto last = static_cast<int>((a.columns - 1) % N + 1);
-  int64_t i = begin;
-  for (; a.columns <= 2 * N && i + N <= end; i += N)
-    (a.columns <= N ? short_dots<T, Out, 1> : short_dots<T, Out, 2>)(&a.at(i, 0), a.row_stride, b, last, &c.at(i, 0),
-                                                                     c.row_stride, accumulate);
-  for (; i + kDotRows <= end; i += kDotRows)
-    dot_block<T, Out, kDotRows>(&a.at(i, 0), a.row_stride, b, a.columns, &c.at(i, 0), c.row_stride, accumulate);
-  for (; i < end; ++i)
-    dot_block<T, Out, 1>(&a.at(i, 0), a.row_stride, b, a.columns, &c.at(i, 0), c.row_stride, accumulate);
+  constexpr int64_t kTogether = 64;  // rows
+  alignas(64) Compute<T> sums[kTogether];
+  for (int64_t i = begin; i < end; i += kTogether) {
+    const int64_t rows = std::min(kTogether, end - i);
+    const Matrix<const T> block = a.block(i, 0, rows, a.columns);
+    if constexpr (std::is_same_v<Out, Compute<T>>)
+      if (c.row_stride == 1 && !accumulate) {
+        dots<T>(block, b, &c.at(i, 0));
+        continue;
+      }
+    dots<T>(block, b, sums);
+    put_rows(sums, kTogether, c.block(i, 0, rows, 1).transposed(), accumulate);
+  }
 }
 
 /// c = a b (+ c) for a product that is_dots(). No size is 0.
@@ -122,22 +136,23 @@ void dot_rows(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<O
                [&](int64_t begin, int64_t end) { run(begin * N, std::min(end * N, a.rows)); });
 }
 
-/// c = a b (+ c) for kColumns columns and a of kVectors registers of rows, the last with `last` of them: each column of
-/// a times its element of b is added to registers, of which several sets do not wait for each other.
-template <class T, class Out, int kVectors, int kColumns, class C = Compute<T>>
-inline void sum_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<Out>& c, int last,
-                        bool accumulate) {
+/// a b for kColumns columns and a of kVectors registers of rows, the last with `last` of them, to `out`, one column
+/// after the other: each column of a times its element of b is added to registers, of which several sets do not wait
+/// for each other.
+template <class T, int kVectors, int kColumns, class C = Compute<T>>
+inline void sum_columns(const Matrix<const T>& a, const Matrix<const T>& b, int last, C* out) {
   constexpr int N = simd::kLanes<C>, kSums = std::max(1, std::min(4, 8 / (kVectors * kColumns)));
   simd::Vec<C> sums[kSums][kColumns][kVectors] = {};
   const auto add = [&](simd::Vec<C>(*sum)[kVectors], int64_t k) __attribute__((always_inline)) {
     const T* column = a.data + k * a.column_stride;
     __builtin_prefetch(column + kPrefetchElements<T>);
-#pragma GCC unroll 2
-    for (int j = 0; j < kColumns; ++j) {
-      const auto factor = simd::splat<C>(static_cast<C>(b.data[k * b.row_stride + j * b.column_stride]));
+    simd::Vec<C> factor[kColumns];
+    for (int j = 0; j < kColumns; ++j)
+      factor[j] = simd::splat<C>(static_cast<C>(b.data[k * b.row_stride + j * b.column_stride]));
 #pragma GCC unroll 4
-      for (int v = 0; v + 1 < kVectors; ++v) sum[j][v] += simd::load<C>(column + v * N) * factor;
-      sum[j][kVectors - 1] += simd::load_part<C>(column + (kVectors - 1) * N, last) * factor;
+    for (int v = 0; v < kVectors; ++v) {
+      const auto values = v + 1 < kVectors ? simd::load<C>(column + v * N) : simd::load_part<C>(column + v * N, last);
+      for (int j = 0; j < kColumns; ++j) sum[j][v] += values * factor[j];
     }
   };
   int64_t k = 0;
@@ -152,7 +167,7 @@ inline void sum_columns(const Matrix<const T>& a, const Matrix<const T>& b, cons
     for (int v = 0; v < kVectors; ++v) {
 #pragma GCC unroll 4
       for (int s = 1; s < kSums; ++s) sums[0][j][v] += sums[s][j][v];
-      put_part<C, N>(sums[0][j][v], &c.at(v * N, j), c.row_stride, v + 1 < kVectors ? N : last, accumulate);
+      simd::store<C>(out + (j * kVectors + v) * N, sums[0][j][v]);
     }
 }
 
@@ -186,7 +201,8 @@ void add_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matri
 /// narrow_product() of few columns b.
 template <class T, class Out>
 bool product_of_columns(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<Out>& c, bool accumulate) {
-  constexpr int N = simd::kLanes<Compute<T>>;
+  using C = Compute<T>;
+  constexpr int N = simd::kLanes<C>;
   if (is_few_columns(a, b)) return few_columns_product<T, Out>(a, b, c, accumulate), true;
   if (is_dots(a, b)) return dot_rows<T, Out>(a, b, c, accumulate), true;
   if (b.columns > 2 || a.row_stride != 1 || a.rows < 2 || a.columns > kLongestDot) return false;
@@ -201,16 +217,18 @@ bool product_of_columns(const Matrix<const T>& a, const Matrix<const T>& b, cons
   }
   const int vectors = static_cast<int>(ceil_div(a.rows, int64_t{N}));
   const int last = static_cast<int>(a.rows) - (vectors - 1) * N;
+  alignas(64) C sums[2 * 4 * N];
   const auto run = [&]<int kVectors>() {
-    (b.columns == 1 ? sum_columns<T, Out, kVectors, 1> : sum_columns<T, Out, kVectors, 2>)(a, b, c, last, accumulate);
-    return true;
+    (b.columns == 1 ? sum_columns<T, kVectors, 1> : sum_columns<T, kVectors, 2>)(a, b, last, sums);
   };
   switch (vectors) {
-    case 1: return run.template operator()<1>();
-    case 2: return run.template operator()<2>();
-    case 3: return run.template operator()<3>();
-    default: return run.template operator()<4>();
+    case 1: run.template operator()<1>(); break;
+    case 2: run.template operator()<2>(); break;
+    case 3: run.template operator()<3>(); break;
+    default: run.template operator()<4>();
   }
+  put_rows(sums, vectors * N, c.transposed(), accumulate);
+  return true;
 }
 
 /// c = a b (+ c) for few columns b, or rows a, where it is a product that these kernels take. False where it is
