@@ -35,129 +35,103 @@ struct RowView {
   Nest inner;
 };
 
-namespace detail {
-
-/// Rows that are interleaved in memory (softmax over the channels of NCHW) are moved this many at a time, so that every
-/// cache line that is touched is used whole.
-inline constexpr int64_t kRowBatch = 16;
-
-/// What readers and writers share: where rows [first, end) lie, and a buffer for those that are not contiguous values
-/// of Compute<T>.
-template <class T> class RowCursor {
+/// What RowReader and RowWriter do not know of their type: where rows [first, end) lie, and a buffer for those that are
+/// not contiguous values of the type that is computed in. Most rows are dense and need none: what works on rows is
+/// compiled for many types and ops, and what moves others is compiled once.
+class RowCursor {
  public:
-  using C = Compute<T>;
-  RowCursor(const RowView& view, int64_t first, int64_t end)
-      : data_(static_cast<T*>(view.base) + view.offset),
-        inner_(view.inner),
-        walk_(view.outer, first),
-        length_(view.length()),
-        left_(end - first),
-        direct_(std::is_same_v<T, C> && view.dense()),
-        batch_(!direct_ && in_batches(view) ? std::min(kRowBatch, left_) : 1),
-        buffer_(direct_ ? 0 : length_ * batch_) {}
+  /// How elements are stored: as bits of some size, which are copied, or as halves, which are computed in f32.
+  enum class Element : uint8_t { bits8, bits16, bits32, bits64, bf16, f16 };
+  template <class T> static constexpr Element element_of() {
+    if (std::is_same_v<T, BFloat16>) return Element::bf16;
+    if (std::is_same_v<T, Float16>) return Element::f16;
+    return sizeof(T) == 1   ? Element::bits8
+           : sizeof(T) == 2 ? Element::bits16
+           : sizeof(T) == 4 ? Element::bits32
+                            : Element::bits64;
+  }
+  static Element element_of(DType dtype);
 
  protected:
-  /// Rows are nearer to each other than their elements, or so short that one by one takes longer.
-  static bool in_batches(const RowView& view) {
-    if (view.inner.rank != 1 || view.inner.inner().in == 1) return false;
-    return view.length() <= 4 * kRowBatch ||
-           (view.outer.rank > 0 && std::abs(view.outer.inner().in) < std::abs(view.inner.inner().in));
-  }
-  C* buffered(int64_t row) const { return buffer_.data() + row * length_; }
+  /// Rows that are interleaved in memory (softmax over the channels of NCHW) are moved this many at a time, so that
+  /// every cache line that is touched is used whole.
+  static constexpr int64_t kBatch = 16;
 
+  RowCursor(const RowView& view, int64_t first, int64_t end, Element element);
+  char* buffered(int64_t row) const { return buffer_.data() + row * row_bytes_; }
   /// Notes where the next rows lie; as many as fit the buffer.
-  void take_rows() {
-    held_ = std::min(batch_, left_);
-    left_ -= held_;
-    for (int64_t k = 0; k < held_; ++k, walk_.next()) rows_[k] = data_ + walk_.in();
-  }
+  void take_rows();
+  /// Fills the buffer with the next rows.
+  void fetch();
+  /// Writes the rows in the buffer.
+  void store();
+  /// The current row in memory.
+  char* in_place() const { return data_ + (walk_.in() << log_size_); }
 
-  /// f(element, buffered value) for all elements of the rows that are held; run(memory, buffer, count) for dense ones.
-  template <class F, class Run> void each_element(const F& f, const Run& run) {
-    if (batch_ > 1) {
-      const int64_t step = inner_.inner().in;
-      for (int64_t j = 0; j < length_; ++j)
-        for (int64_t k = 0; k < held_; ++k) f(rows_[k][j * step], buffer_.data()[k * length_ + j]);
-      return;
-    }
-    if (inner_.rank == 0 || (inner_.rank == 1 && inner_.inner().in == 1))  // a walk costs as much as a short row
-      return run(rows_[0], buffer_.data(), length_);
-    const NestAxis axis = inner_.inner();
-    const Nest outer = inner_.outer();
-    NestWalk walk(outer, 0);
-    for (int64_t i = 0; i < length_; i += axis.size, walk.next()) {
-      T* place = rows_[0] + walk.in();
-      C* values = buffer_.data() + i;
-      if (axis.in == 1) {
-        run(place, values, axis.size);
-      } else {
-        for (int64_t j = 0; j < axis.size; ++j) f(place[j * axis.in], values[j]);
-      }
-    }
-  }
-
-  T* data_;
+  char* data_;
   const Nest& inner_;
   NestWalk walk_;
   int64_t length_;
   int64_t left_;  // rows that were not taken yet
+  Element element_;
   bool direct_;
   int64_t batch_;
+  int64_t row_bytes_;  // of a row in the buffer
+  int log_size_;       // of the bytes of an element that is stored
   int64_t held_ = 0;
   int64_t at_ = 0;  // the current row among those held
-  T* rows_[kRowBatch];
-  Scratch<C> buffer_;
-};
-
-}  // namespace detail
-
-/// Reads rows [first, end) one after the other. The view must outlive it.
-template <class T> class RowReader : detail::RowCursor<T> {
- public:
-  using detail::RowCursor<T>::RowCursor;
-  /// The current row; valid until next().
-  const Compute<T>* row() {
-    if (this->direct_) return reinterpret_cast<const Compute<T>*>(this->data_ + this->walk_.in());
-    if (this->at_ == this->held_) fetch();
-    return this->buffered(this->at_);
-  }
-  void next() {
-    if (this->direct_) return this->walk_.next();
-    if (this->at_ == this->held_) fetch();  // a row that was not read
-    ++this->at_;
-  }
+  char* rows_[kBatch];
+  Scratch<char> buffer_;
 
  private:
-  /// A function of its own, as store(): what reads rows is compiled for many ops, and few of its rows are not dense.
-  [[gnu::noinline]] void fetch() {
-    this->take_rows();
-    this->at_ = 0;
-    this->each_element([](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); },
-                       [](const T* from, Compute<T>* to, int64_t count) { copy_run(from, to, count); });
+  template <class T> void fetch_as();
+  template <class T> void store_as();
+  template <class T, class F, class Run> void each_element(const F& f, const Run& run);
+};
+
+/// Reads rows [first, end) one after the other. The view must outlive it.
+class AnyRowReader : protected RowCursor {
+ public:
+  AnyRowReader(const RowView& view, int64_t first, int64_t end, Element element)
+      : RowCursor(view, first, end, element) {}
+  /// The current row; valid until next().
+  void* row() {
+    if (direct_) return in_place();
+    if (at_ == held_) fetch();
+    return buffered(at_);
+  }
+  void next() {
+    if (direct_) return walk_.next();
+    if (at_ == held_) fetch();  // a row that was not read
+    ++at_;
   }
 };
 
 /// Writes rows [first, end) one after the other.
-template <class T> class RowWriter : detail::RowCursor<T> {
+class AnyRowWriter : protected RowCursor {
  public:
-  using detail::RowCursor<T>::RowCursor;
+  AnyRowWriter(const RowView& view, int64_t first, int64_t end, Element element)
+      : RowCursor(view, first, end, element) {}
   /// Where the caller writes the current row; next() marks it as written.
-  Compute<T>* row() {
-    if (this->direct_) return reinterpret_cast<Compute<T>*>(this->data_ + this->walk_.in());
-    if (this->held_ == 0) this->take_rows();
-    return this->buffered(this->at_);
+  void* row() {
+    if (direct_) return in_place();
+    if (held_ == 0) take_rows();
+    return buffered(at_);
   }
   void next() {
-    if (this->direct_) return this->walk_.next();
-    if (++this->at_ >= this->held_) store();
+    if (direct_) return walk_.next();
+    if (++at_ >= held_) store();
   }
+};
 
- private:
-  [[gnu::noinline]] void store() {
-    this->each_element([](T& to, const Compute<T>& from) { to = static_cast<T>(from); },
-                       [](T* to, const Compute<T>* from, int64_t count) { copy_run(from, to, count); });
-    this->held_ = this->at_ = 0;
-  }
+/// The same with rows of a type that is known, as values that are computed in.
+template <class T> struct RowReader : AnyRowReader {
+  RowReader(const RowView& view, int64_t first, int64_t end) : AnyRowReader(view, first, end, element_of<T>()) {}
+  const Compute<T>* row() { return static_cast<const Compute<T>*>(AnyRowReader::row()); }
+};
+template <class T> struct RowWriter : AnyRowWriter {
+  RowWriter(const RowView& view, int64_t first, int64_t end) : AnyRowWriter(view, first, end, element_of<T>()) {}
+  Compute<T>* row() { return static_cast<Compute<T>*>(AnyRowWriter::row()); }
 };
 
 /// Rows of a dense view one after the other, as they are stored: a RowReader or RowWriter without a buffer.
