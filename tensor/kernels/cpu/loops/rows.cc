@@ -78,7 +78,8 @@ void RowCursor::take_rows() {
   for (int64_t k = 0; k < held_; ++k, walk_.next()) rows_[k] = in_place();
 }
 
-/// f(element, buffered value) for all elements of the rows that are held; run(memory, buffer, count) for dense ones.
+/// f(element, buffered value) for all elements of the rows that are held, where they are moved together; otherwise
+/// run(memory, step, buffer, count) for elements `step` apart.
 template <class T, class F, class Run> void RowCursor::each_element(const F& f, const Run& run) {
   using C = Compute<T>;
   C* const buffer = reinterpret_cast<C*>(buffer_.data());
@@ -90,29 +91,30 @@ template <class T, class F, class Run> void RowCursor::each_element(const F& f, 
     return;
   }
   T* const row = reinterpret_cast<T*>(rows_[0]);
-  if (inner_.rank == 0 || (inner_.rank == 1 && inner_.inner().in == 1))  // a walk costs as much as a short row
-    return run(row, buffer, length);
+  if (inner_.rank <= 1)  // a walk costs as much as a short row
+    return run(row, inner_.rank == 0 ? 1 : inner_.inner().in, buffer, length);
   const NestAxis axis = inner_.inner();
   const Nest outer = inner_.outer();
   NestWalk walk(outer, 0);
-  for (int64_t i = 0; i < length; i += axis.size, walk.next()) {
-    T* place = row + walk.in();
-    C* values = buffer + i;
-    if (axis.in == 1) {
-      run(place, values, axis.size);
-    } else {
-      for (int64_t j = 0; j < axis.size; ++j) f(place[j * axis.in], values[j]);
-    }
-  }
+  for (int64_t i = 0; i < length; i += axis.size, walk.next()) run(row + walk.in(), axis.in, buffer + i, axis.size);
 }
 
 template <class T> void RowCursor::fetch_as() {
-  each_element<T>([](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); },
-                  [](const T* from, Compute<T>* to, int64_t count) { copy_run(from, to, count); });
+  const auto convert_one = [](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); };
+  each_element<T>(convert_one, [&](const T* from, int64_t step, Compute<T>* to, int64_t count) {
+    if (step == 1) return copy_run(from, to, count);
+    if constexpr (is_half<T>)
+      for (int64_t j = 0; j < count; ++j) convert_one(from[j * step], to[j]);
+    else
+      gather_elements<T>(from, step * static_cast<int64_t>(sizeof(T)), to, count);
+  });
 }
 template <class T> void RowCursor::store_as() {
-  each_element<T>([](T& to, const Compute<T>& from) { to = static_cast<T>(from); },
-                  [](T* to, const Compute<T>* from, int64_t count) { copy_run(from, to, count); });
+  const auto convert_one = [](T& to, const Compute<T>& from) { to = static_cast<T>(from); };
+  each_element<T>(convert_one, [&](T* to, int64_t step, const Compute<T>* from, int64_t count) {
+    if (step == 1) return copy_run(from, to, count);
+    for (int64_t j = 0; j < count; ++j) convert_one(to[j * step], from[j]);
+  });
 }
 
 void RowCursor::fetch() {
