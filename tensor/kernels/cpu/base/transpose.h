@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "tensor/kernels/cpu/base/convert.h"
-#include "tensor/kernels/cpu/base/interleave.h"
 #include "tensor/kernels/cpu/base/simd.h"
 
 namespace weft::kernels::cpu::simd {
@@ -37,43 +36,19 @@ template <class T, int N = kLanes<T>, int Step = 1> WEFT_SIMD void transpose(Vec
 }
 
 namespace detail {
-/// transpose_copy() by blocks of N x N, and what is left by smaller ones as far as these fill half a register.
-template <class T, int N>
-void transpose_blocks(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
-  if constexpr (N * sizeof(T) < 8 || N < 4) {
-    for (int64_t j = 0; j < columns; ++j)
-      for (int64_t i = 0; i < rows; ++i) to[j * to_step + i] = from[i * from_step + j];
-  } else {
-    const int64_t whole_rows = rows / N * N, whole_columns = columns / N * N;
-    for (int64_t j = 0; j < whole_columns; j += N)
-      for (int64_t i = 0; i < whole_rows; i += N) {
-        Vec<T, N> block[N];
-#pragma GCC unroll 16
-        for (int k = 0; k < N; ++k) block[k] = load<T, N>(from + (i + k) * from_step + j);
-        transpose<T, N>(block);
-#pragma GCC unroll 16
-        for (int k = 0; k < N; ++k) store<T, N>(to + (j + k) * to_step + i, block[k]);
-      }
-    const auto rest = [&](int64_t i, int64_t j, int64_t some_rows, int64_t some_columns) {
-      if (some_rows > 0 && some_columns > 0)
-        transpose_blocks<T, N / 2>(from + i * from_step + j, from_step, to + j * to_step + i, to_step, some_rows,
-                                   some_columns);
-    };
-    rest(whole_rows, 0, rows - whole_rows, whole_columns);
-    rest(0, whole_columns, rows, columns - whole_columns);
-  }
-}
+// Of words of 1, 2, 4 or 8 bytes: what moves them is compiled once.
+template <class Word>
+bool interleave_words(const Word* from, int64_t from_step, Word* to, int64_t to_step, int64_t rows, int64_t columns);
+template <class Word>
+void transpose_words(const Word* from, int64_t from_step, Word* to, int64_t to_step, int64_t rows, int64_t columns);
 }  // namespace detail
 
 /// transpose_copy() of up to kMostInterleaved rows or columns without gaps between them. False for others: nothing was
 /// done.
 template <class T>
 bool copy_interleaved(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
-  if (rows > 1 && rows <= kMostInterleaved && to_step == rows)
-    return interleave(from, from_step, rows, to, columns), true;
-  if (columns > 1 && columns <= kMostInterleaved && from_step == columns)
-    return deinterleave(from, columns, to, to_step, rows), true;
-  return false;
+  return detail::interleave_words(reinterpret_cast<const WordOf<T>*>(from), from_step, reinterpret_cast<WordOf<T>*>(to),
+                                  to_step, rows, columns);
 }
 
 /// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns; T arithmetic. Whole cache lines go from
@@ -81,25 +56,16 @@ bool copy_interleaved(const T* from, int64_t from_step, T* to, int64_t to_step, 
 /// sets.
 template <class T>
 void transpose_copy(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
-  constexpr int N = kLanes<T> < 16 ? kLanes<T> : 16;
-  if (copy_interleaved(from, from_step, to, to_step, rows, columns)) return;
-  detail::transpose_blocks<T, N>(from, from_step, to, to_step, rows, columns);
+  detail::transpose_words(reinterpret_cast<const WordOf<T>*>(from), from_step, reinterpret_cast<WordOf<T>*>(to),
+                          to_step, rows, columns);
 }
 
 }  // namespace weft::kernels::cpu::simd
 
 namespace weft::kernels::cpu {
 
-/// to[j * to_step + i] = from[i * from_line + j * from_step] for lines i and elements j.
-template <class T>
-void to_columns(const T* from, int64_t from_line, int64_t from_step, T* to, int64_t to_step, int64_t lines,
-                int64_t length) {
-  using Bits = std::conditional_t<is_half<T>, uint16_t, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
-  const Bits* source = reinterpret_cast<const Bits*>(from);
-  Bits* target = reinterpret_cast<Bits*>(to);
-  if (from_step == 1) return simd::transpose_copy(source, from_line, target, to_step, lines, length);
-  for (int64_t j = 0; j < length; ++j)
-    for (int64_t i = 0; i < lines; ++i) target[j * to_step + i] = source[i * from_line + j * from_step];
-}
+/// to[j * to_step + i] = from[i * from_line + j * from_step] for lines i and elements j of `size` bytes: 1, 2, 4 or 8.
+void to_columns(int64_t size, const void* from, int64_t from_line, int64_t from_step, void* to, int64_t to_step,
+                int64_t lines, int64_t length);
 
 }  // namespace weft::kernels::cpu

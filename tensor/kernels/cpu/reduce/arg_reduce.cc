@@ -221,10 +221,9 @@ void along_short_rows(const Searches& searches, const RowView& rows, int64_t str
     int64_t position[kColumns];
     for (; tile < end; ++tile) {
       const int64_t first = tile * kColumns, lines = std::min(kColumns, count - first);
-      turn_lines(data.at(first * apart), apart, stride, columns.data(), lines, length, data.size);
-      searches.columns(columns.data(), 1, lines, kColumns, length, results.has_values() ? best.bytes : nullptr,
-                       position);
-      results.write(first, lines, best.bytes, position);
+      to_columns(sizeof(T), data + first * apart, apart, stride, columns.data(), kColumns, lines, length);
+      searches.tile(columns.data(), lines, length, best, position);
+      results.write(first, lines, best, position);
     }
   });
 }

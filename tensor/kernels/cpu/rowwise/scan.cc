@@ -98,147 +98,229 @@ template <class Op, class T> void extreme_line(int64_t length, T* out, int64_t* 
 
 template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::State state) { state.position; };
 
+/// Scans all lines of a band together.
+template <class Op, class T, class O, int N> class BandScan {
+ public:
+  static void run(const Band& band) { BandScan(band).scan(); }
+
+ private:
+  explicit BandScan(const Band& band) : band_(band), out_(static_cast<O*>(band.out)) {
+    for (int k = 0; k < N; ++k) in_[k] = static_cast<const T*>(band.in[k]);
+  }
+
+  void scan() {
+    typename Op::State states[kScanLines];
+    for (int64_t j = 0; j < band_.count; ++j) states[j] = Op::start();
+    if constexpr (is_half<T>) {
+      // Rows that follow each other in memory are widened and narrowed together.
+      const int64_t together = rows_follow() ? kScanLines / band_.count : 1;
+      for (int64_t i = 0; i < band_.length; i += together)
+        scan_widened(states, i, std::min(together, band_.length - i));
+    } else {
+      for (int64_t i = 0; i < band_.length; ++i) {
+        step(states, i, in_[0], in_[N - 1]);
+        put(states, i, out_ + i * band_.out_step);
+        for (int k = 0; k < N; ++k) in_[k] += band_.in_steps[k];
+      }
+    }
+  }
+  bool rows_follow() const {
+    const auto follows = [&](int64_t step) { return step == band_.count; };
+    return follows(band_.out_step) && std::all_of(band_.in_steps, band_.in_steps + N, follows);
+  }
+  void scan_widened(typename Op::State* states, int64_t first, int64_t rows) {
+    Compute<T> in[N][kScanLines], out[kScanLines];
+    for (int k = 0; k < N; ++k) {
+      widen(in_[k], in[k], rows * band_.count);
+      in_[k] += rows * band_.in_steps[k];
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t at = i * band_.count;
+      step(states, first + i, in[0] + at, in[N - 1] + at);
+      put(states, first + i, out + at);
+    }
+    narrow(out, out_ + first * band_.out_step, rows * band_.count);
+  }
+  /// y is not read where there is one input.
+  template <class P> void step(typename Op::State* states, int64_t i, const P* x, const P* y) const {
+    for (int64_t j = 0, count = band_.count; j < count; ++j) {
+      if constexpr (N == 1)
+        Op::step(states[j], i, x[j]);
+      else
+        Op::step(states[j], i, x[j], y[j]);
+    }
+  }
+  template <class R> void put(const typename Op::State* states, int64_t i, R* to) const {
+    const int64_t count = band_.count;  // not read again after each write: an i64 that is written may be any
+    for (int64_t j = 0; j < count; ++j) to[j] = static_cast<R>(Op::value(states[j]));
+    if constexpr (requires { states[0].position; }) {
+      int64_t* const positions = band_.positions + i * band_.position_step;
+      for (int64_t j = 0; j < count; ++j) positions[j] = states[j].position;
+    }
+  }
+
+  const Band band_;  // a copy: what is written may not be part of it
+  const T* in_[N];
+  O* out_;
+};
+
 /// K lines of an operand, elements `step` apart.
 template <class T, int K> struct LineGroup {
+  LineGroup(const LineBatch::Side& side, int64_t first) : step(side.step) {
+    for (int k = 0; k < K; ++k) line[k] = static_cast<T*>(side.first[first + k]);
+  }
+  T& at(int k, int64_t i) const { return line[k][i * step]; }
   T* line[K];
   int64_t step;
-  T& at(int k, int64_t i) const { return line[k][i * step]; }
 };
 
 /// K lines by Op, interleaved element by element: none waits for the last step of another.
-template <class Op, int K, class O, class... T>
-void step_lines(int64_t length, LineGroup<O, K> out, LineGroup<int64_t, K> positions, LineGroup<const T, K>... in) {
+template <class Op, class T, class O, int N, int K> void step_lines(const LineBatch& batch, int64_t first) {
+  const int64_t length = batch.length;  // not read again after each write: an i64 that is written may be any
+  const LineGroup<O, K> out(batch.out, first);
+  [[maybe_unused]] const LineGroup<int64_t, K> positions(kIsExtreme<Op> ? batch.positions : batch.out, first);
+  const LineGroup<const T, K> x(batch.in[0], first), y(batch.in[N - 1], first);
   typename Op::State states[K];
   for (int k = 0; k < K; ++k) states[k] = Op::start();
   for (int64_t i = 0; i < length; ++i) {
 #pragma GCC unroll 8
     for (int k = 0; k < K; ++k) {
+      const auto value = static_cast<Compute<T>>(x.at(k, i));
       if constexpr (kIsExtreme<Op>)
-        Op::step_alone(states[k], i, static_cast<Compute<T>>(in.at(k, i))...);
+        Op::step_alone(states[k], i, value);
+      else if constexpr (N == 1)
+        Op::step(states[k], i, value);
       else
-        Op::step(states[k], i, static_cast<Compute<T>>(in.at(k, i))...);
+        Op::step(states[k], i, value, static_cast<Compute<T>>(y.at(k, i)));
       out.at(k, i) = static_cast<O>(Op::value(states[k]));
       if constexpr (kIsExtreme<Op>) positions.at(k, i) = states[k].position;
     }
   }
 }
 
-template <class T> LineGroup<T, 1> one_line(T* x) { return {{x}, 1}; }
-
-/// Scans lines of has_step(), a few at a time.
-template <class Op, class T, class O, size_t N> void scan_some(int64_t length, const ScanLines<N>& lines) {
-  constexpr int K = 4;
-  parallel_for(lines.out.count(), std::max<int64_t>(K, row_grain(length)), [&](int64_t line, int64_t end) {
-    LineWalk<O> to(lines.out, line);
-    LineWalk<int64_t> places(lines.positions, line);
-    [&]<size_t... n>(std::index_sequence<n...>) {
-      std::array<LineWalk<const T>, N> from{LineWalk<const T>(lines.in[n], line)...};
-      const auto some = [&]<int kCount>() {
-        const auto next = [&]<class E>(LineWalk<E>& walk) {
-          LineGroup<E, kCount> group{{}, walk.step()};
-          for (int k = 0; k < kCount; ++k) group.line[k] = walk.next();
-          return group;
-        };
-        step_lines<Op, kCount>(length, next(to), next(places), next(from[n])...);
-      };
-      for (; line + K <= end; line += K) some.template operator()<K>();
-      switch (end - line) {
-        case 3: return some.template operator()<3>();
-        case 2: return some.template operator()<2>();
-        case 1: return some.template operator()<1>();
-        default: return;
-      }
-    }
-    (std::make_index_sequence<N>());
-  });
+/// Lines from `first` on, K at a time as far as they go; returns the first that is left.
+template <class Op, class T, class O, int N, int K>
+[[gnu::noinline]] int64_t step_groups(const LineBatch& batch, int64_t first) {
+  for (const int64_t count = batch.count; first + K <= count; first += K) step_lines<Op, T, O, N, K>(batch, first);
+  return first;
 }
 
-/// Lines up to this long are scanned in tiles: longer ones are faster line by line, those of sums soonest where
-/// registers are wide, and halves last, as they are converted register by register.
-template <class Op, class T>
-inline constexpr int64_t kTiled = is_half<T> && !kIsExtreme<Op>                                ? 32
-                                  : simd::kVectorBytes == 64 && std::is_same_v<Op, SumScan<T>> ? 8
-                                                                                               : 16;
-constexpr int64_t kFewestTiled = 8;
-/// Lines up to this long are scanned a few at a time: runs of memory (sums and extremes of integers, other scans), and
-/// lines with gaps, of which longer ones are faster blocked, or on several threads.
-constexpr int64_t kSerialLonger = 32, kSerial = 16, kSerialWithGaps = 1 << 16;
-/// Interleaved lines up to kLongestTogether long are scanned in tiles where a run of memory with all of their elements
-/// is no longer than this. (Running extremes are faster side by side.)
-template <class T> inline constexpr int64_t kLongestRun = sizeof(T) == 8 ? 64 : 128;
-constexpr int64_t kLongestTogether = 32;
-/// From how many interleaved lines on they are scanned together. Halves of all lines are widened at once: few
-/// lines that leave a part of a register empty are not worth it, unless what is next in memory is widened with them.
-template <class Op, class T> int64_t fewest_neighbors(const Lines& lines) {
-  if (!is_half<T>) return 8;
-  if (lines.step == lines.neighbors().size) return kIsExtreme<Op> ? 16 : 4;
-  return lines.neighbors().size % 16 == 0 ? 16 : 32;
+template <class Op, class T, class O, int N> void step_batch(const LineBatch& batch) {
+  const int64_t line = batch.count >= 4 ? step_groups<Op, T, O, N, 4>(batch, 0) : 0;
+  switch (batch.count - line) {
+    case 3: step_groups<Op, T, O, N, 3>(batch, line); break;
+    case 2: step_groups<Op, T, O, N, 2>(batch, line); break;
+    case 1: step_groups<Op, T, O, N, 1>(batch, line); break;
+    default: break;
+  }
 }
 
-/// Whether it is fastest to scan a few lines at a time: products and recurrences, and what is short. Not f16, which is
-/// converted fast only in registers, exp(), which takes longer than a step waits, and halves that fit tiles.
-template <class Op, class T> bool prefers_some(int64_t length, bool runs) {
-  constexpr bool kSum = std::is_same_v<Op, SumScan<T>>, kProduct = !kSum && !kIsExtreme<Op>;
-  if (std::is_same_v<T, Float16> || std::is_same_v<Op, LogSumScan<T>>) return false;
-  if (is_half<T>) return length > kTiled<Op, T> && !kSum && !runs;
-  constexpr bool kLonger = kSum || (kIsExtreme<Op> && !kFloating<T>);
-  return kProduct || length <= (!runs ? kSerialWithGaps : kLonger ? kSerialLonger : kSerial);
+/// A line whose elements follow each other, of values as they are computed.
+template <class Op, class C, class O, int N>
+void scan_line(int64_t length, void* out, [[maybe_unused]] int64_t* positions, void* const* in) {
+  [[maybe_unused]] O* const to = static_cast<O*>(out);
+  [[maybe_unused]] const C* const x = static_cast<const C*>(in[0]);
+  if constexpr (std::is_same_v<Op, SumScan<C>>) {
+    sum_line<typename Op::State>(x, length, to);
+  } else if constexpr (kIsExtreme<Op>) {
+    extreme_line<Op>(length, to, positions, x);
+  } else {
+    LineBatch batch;
+    batch.length = length, batch.count = 1;
+    batch.out.first[0] = out, batch.out.step = 1;
+    for (int k = 0; k < N; ++k) batch.in[k].first[0] = in[k], batch.in[k].step = 1;
+    step_groups<Op, C, O, N, 1>(batch, 0);
+  }
 }
 
-/// Whether tiles are faster than a few lines at a time: those of very short lines are transposed by few shuffles, and
-/// running extremes gain most.
-template <class Op, class T> constexpr bool prefers_tiles(int64_t length) {
-  if (kIsExtreme<Op>) return length >= (kFloating<T> ? 3 : 5) && length <= 8;
-  const bool light = std::is_same_v<Op, SumScan<T>> || std::is_same_v<Op, ProductScan<T>>;
-  return light && length >= 2 && length <= 4;
-}
+enum class Kind : uint8_t { sum, product, recurrence, log_sum, extreme };
 
-/// A line whose elements follow each other.
-template <class Op, class T, class O, size_t N>
-void scan_line(int64_t length, Compute<O>* out, [[maybe_unused]] int64_t* positions,
-               const std::array<const Compute<T>*, N>& in) {
-  if constexpr (std::is_same_v<Op, SumScan<T>>)
-    sum_line<typename Op::State>(in[0], length, out);
-  else if constexpr (kIsExtreme<Op>)
-    extreme_line<Op>(length, out, positions, in[0]);
-  else
-    [&]<size_t... k>(std::index_sequence<k...>) {
-      step_lines<Op>(length, one_line(out), LineGroup<int64_t, 1>(), one_line(in[k])...);
-    }
-  (std::make_index_sequence<N>());
-}
+/// Which loops are fastest for scans of one kind and dtype.
+struct Choice {
+  Kind kind;
+  DType dtype;
 
-/// Scans elements of T to results of O.
-template <class Op, class T, class O = T, class... In>
-void scan(int64_t axis, const Operand& out, const Operand* positions, const In&... in) {
-  constexpr size_t N = sizeof...(In);
-  constexpr ScanLoops<T, O, N> kLoops{&BandScan<Op, T, O, N>::run, &scan_line<Op, T, O, N>};
-  const int64_t length = out.size(axis);
-  if (out.numel() == 0) return;
-  const ScanLines<N> lines{Lines(out, axis, out),
-                           Lines(positions != nullptr ? *positions : out, axis, out),
-                           positions != nullptr,
-                           {Lines(in, axis, out)...}};
+  bool half() const { return is_half_precision(dtype); }
+  bool extreme() const { return kind == Kind::extreme; }
+
+  /// Lines up to this long are scanned in tiles: longer ones are faster line by line, those of sums soonest where
+  /// registers are wide, and halves last, as they are converted register by register.
+  int64_t longest_tiled() const {
+    if (half() && !extreme()) return 32;
+    return simd::kVectorBytes == 64 && kind == Kind::sum ? 8 : 16;
+  }
+  /// Whether interleaved lines are scanned in tiles: up to 32 long, where a run of memory with all of their elements is
+  /// short. (Running extremes are faster side by side.)
+  bool tiles_interleaved(int64_t length, int64_t interleaved) const {
+    return !extreme() && length <= 32 && interleaved * length <= (size_of(dtype) == 8 ? 64 : 128);
+  }
+  /// From how many interleaved lines on they are scanned together. Halves of all lines are widened at once: few
+  /// lines that leave a part of a register empty are not worth it, unless what is next in memory is widened with them.
+  int64_t fewest_neighbors(const Lines& lines) const {
+    if (!half()) return 8;
+    if (lines.step == lines.neighbors().size) return extreme() ? 16 : 4;
+    return lines.neighbors().size % 16 == 0 ? 16 : 32;
+  }
+  /// Whether it is fastest to scan a few lines at a time: products and recurrences, and what is short, or has gaps and
+  /// is not so long that it is faster blocked, or on several threads. Not f16, which is converted fast only in
+  /// registers, exp(), which takes longer than a step waits, and halves that fit tiles.
+  bool in_batches(int64_t length, bool runs) const {
+    if (dtype == DType::f16 || kind == Kind::log_sum) return false;
+    const bool product = kind == Kind::product || kind == Kind::recurrence;
+    if (half()) return length > longest_tiled() && kind != Kind::sum && !runs;
+    const bool longer = kind == Kind::sum || (extreme() && !is_floating(dtype));
+    return product || length <= (!runs ? 1 << 16 : longer ? 32 : 16);
+  }
+  /// Whether tiles are faster than a few lines at a time: those of very short lines are transposed by few shuffles, and
+  /// running extremes gain most.
+  bool prefers_tiles(int64_t length) const {
+    if (extreme()) return length >= (is_floating(dtype) ? 3 : 5) && length <= 8;
+    return (kind == Kind::sum || kind == Kind::product) && length >= 2 && length <= 4;
+  }
+  /// Lines that are not evenly spaced go a few at a time too, except sums of floats, whose order decides the last
+  /// bits, and halves, which take longer.
+  bool needs_even() const { return (kind == Kind::sum && is_floating(dtype)) || half(); }
+};
+
+void scan(const ScanLoops& loops, const Choice& choice, int64_t length, const ScanLines& lines) {
+  constexpr int64_t kFewestTiled = 8;
   const int64_t interleaved = lines.out.neighbors().size;
-  const bool fits = length <= kLongestTogether && interleaved * length <= kLongestRun<T>;
-  if (!kIsExtreme<Op> && fits && lines.are_interleaved()) return scan_in_tiles(kLoops, length, lines, interleaved);
-  if (lines.are_neighbors(fewest_neighbors<Op, T>(lines.out))) return scan_neighbors(kLoops, length, lines);
+  if (choice.tiles_interleaved(length, interleaved) && lines.are_interleaved())
+    return scan_in_tiles(loops, length, lines, interleaved);
+  if (lines.are_neighbors(choice.fewest_neighbors(lines.out))) return scan_neighbors(loops, length, lines);
   const bool tiles = lines.out.count() >= kFewestTiled && lines.are_even_runs();
-  if (tiles && prefers_tiles<Op, T>(length)) return scan_in_tiles(kLoops, length, lines, 1);
+  if (tiles && choice.prefers_tiles(length)) return scan_in_tiles(loops, length, lines, 1);
   const bool runs = lines.all([](const Lines& x) { return x.is_run(); });
-  // Lines that are not evenly spaced go in groups too, except sums of floats, whose order decides the last bits, and
-  // halves, which take longer.
-  constexpr bool kNeedsEven = (std::is_same_v<Op, SumScan<T>> && kFloating<T>) || is_half<T>;
-  const auto is_regular = [=](const Lines& x) { return runs || (x.has_step() && (x.is_even() || !kNeedsEven)); };
-  if (prefers_some<Op, T>(length, runs) && lines.all(is_regular)) return scan_some<Op, T, O>(length, lines);
-  if (length <= kTiled<Op, T> && tiles) return scan_in_tiles(kLoops, length, lines, 1);
-  scan_each_line(kLoops, length, lines);
+  const auto is_regular = [&](const Lines& x) { return runs || x.is_even() || !choice.needs_even(); };
+  if (choice.in_batches(length, runs) && lines.all(is_regular)) return scan_in_batches(loops, length, lines);
+  if (length <= choice.longest_tiled() && tiles) return scan_in_tiles(loops, length, lines, 1);
+  scan_each_line(loops, length, lines);
 }
 
-template <template <class> class Op> void summation(const Operand& x, int64_t axis, const Operand& out) {
+/// `positions` and `y` are null where the scan has none.
+void scan(const ScanLoops& loops, Kind kind, int64_t axis, const Operand& out, const Operand& x,
+          const Operand* positions = nullptr, const Operand* y = nullptr) {
+  if (out.numel() == 0) return;
+  const Choice choice{kind, x.dtype};
+  const int64_t length = out.size(axis);
+  const Lines out_lines(out, axis, out), x_lines(x, axis, out);
+  if (positions == nullptr && y == nullptr) return scan(loops, choice, length, {out_lines, nullptr, x_lines, nullptr});
+  const Lines other(y != nullptr ? *y : *positions, axis, out);  // no scan has both
+  scan(loops, choice, length, {out_lines, y != nullptr ? nullptr : &other, x_lines, y != nullptr ? &other : nullptr});
+}
+
+/// What Op, which takes elements as they are computed, does with elements of T, for results of O.
+template <class Op, class T, class O, int N = 1> ScanLoops loops_of() {
+  ScanLoops loops{&BandScan<Op, T, O, N>::run, nullptr, &scan_line<Op, Compute<T>, Compute<O>, N>};
+  if constexpr (!std::is_same_v<T, Float16> && !std::is_same_v<Op, LogSumScan<Compute<T>>>)
+    loops.batch = &step_batch<Op, T, O, N>;
+  return loops;
+}
+
+template <template <class> class Op> void summation(Kind kind, const Operand& x, int64_t axis, const Operand& out) {
   visit_stored(x.dtype, [&]<class T>() {
     using O = std::conditional_t<kFloating<T>, T, int64_t>;
-    scan<Op<T>, T, O>(axis, out, nullptr, x);
+    scan(loops_of<Op<Compute<T>>, T, O>(), kind, axis, out, x);
   });
 }
 
@@ -248,22 +330,28 @@ template <template <class> class Op> void summation(const Operand& x, int64_t ax
 namespace weft {
 using namespace kernels::cpu;
 
-void op::Cumsum::cpu(const Operand& x, const Operand& out) const { summation<SumScan>(x, axis, out); }
-void op::Cumprod::cpu(const Operand& x, const Operand& out) const { summation<ProductScan>(x, axis, out); }
+void op::Cumsum::cpu(const Operand& x, const Operand& out) const { summation<SumScan>(Kind::sum, x, axis, out); }
+void op::Cumprod::cpu(const Operand& x, const Operand& out) const {
+  summation<ProductScan>(Kind::product, x, axis, out);
+}
 
 void op::Logcumsumexp::cpu(const Operand& x, const Operand& out) const {
-  visit_floating(x.dtype, [&]<class T>() { scan<LogSumScan<T>, T>(axis, out, nullptr, x); });
+  visit_floating(x.dtype,
+                 [&]<class T>() { scan(loops_of<LogSumScan<Compute<T>>, T, T>(), Kind::log_sum, axis, out, x); });
 }
 
 void op::CumulativeExtremum::cpu(const Operand& x, const Operand& values, const Operand& indices) const {
   visit_stored(x.dtype, [&]<class T>() {
-    largest ? scan<ExtremeScan<T, true>, T>(axis, values, &indices, x)
-            : scan<ExtremeScan<T, false>, T>(axis, values, &indices, x);
+    const ScanLoops loops =
+        largest ? loops_of<ExtremeScan<Compute<T>, true>, T, T>() : loops_of<ExtremeScan<Compute<T>, false>, T, T>();
+    scan(loops, Kind::extreme, axis, values, x, &indices);
   });
 }
 
 void op::LinearRecurrence::cpu(const Operand& a, const Operand& b, const Operand& out) const {
-  visit_floating(b.dtype, [&]<class T>() { scan<RecurrenceScan<T>, T>(axis, out, nullptr, a, b); });
+  visit_floating(b.dtype, [&]<class T>() {
+    scan(loops_of<RecurrenceScan<Compute<T>>, T, T, 2>(), Kind::recurrence, axis, out, a, nullptr, &b);
+  });
 }
 
 }  // namespace weft
