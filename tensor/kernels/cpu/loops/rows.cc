@@ -103,10 +103,17 @@ template <class T> void RowCursor::fetch_as() {
   const auto convert_one = [](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); };
   each_element<T>(convert_one, [&](const T* from, int64_t step, Compute<T>* to, int64_t count) {
     if (step == 1) return copy_run(from, to, count);
-    if constexpr (is_half<T>)
-      for (int64_t j = 0; j < count; ++j) convert_one(from[j * step], to[j]);
-    else
-      gather_elements<T>(from, step * static_cast<int64_t>(sizeof(T)), to, count);
+    constexpr int64_t kSize = sizeof(T), kTogether = 256;
+    if constexpr (is_half<T>) {
+      T together[kTogether];
+      for (int64_t j = 0; j < count; j += kTogether) {
+        const int64_t some = std::min(kTogether, count - j);
+        gather_elements<T>(from + j * step, step * kSize, together, some);
+        widen(together, to + j, some);
+      }
+    } else {
+      gather_elements<T>(from, step * kSize, to, count);
+    }
   });
 }
 template <class T> void RowCursor::store_as() {
