@@ -28,12 +28,13 @@ inline Tensor segment_product_gradient(int64_t axis, const Tensor& g, const Tens
   const Tensor index = expand(adjoint::repeat_segments(numbers, lengths, axis, size), x.shape());
   return product_backward(axis, g, ones_like(y), index, x, y)[2];
 }
-/// Elements that tie share the gradient evenly.
+/// Elements that tie share the gradient evenly. So do those that are NaN, of a segment with any.
 inline Tensor segment_extreme_gradient(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& lengths,
                                        const Tensor& y) {
   const DType wide = is_half_precision(g.dtype()) ? f32 : g.dtype();  // holds the number of ties
   const int64_t size = x.size(axis);
-  const Tensor best = cast(x == adjoint::repeat_segments(y, lengths, axis, size), wide);
+  const Tensor is_best = logical_or(x == adjoint::repeat_segments(y, lengths, axis, size), isnan(x));
+  const Tensor best = cast(is_best, wide);
   const Tensor ties = segment_reduce(best, "sum", lengths, axis);
   const Tensor share = cast(g, wide) / maximum(ties, ones({}, wide, g.device()));
   return cast(adjoint::repeat_segments(share, lengths, axis, size) * best, g.dtype());

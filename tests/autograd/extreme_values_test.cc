@@ -235,6 +235,20 @@ TEST(ExtremeValues, DistancesHaveSlopesWhereTheMeanOfRowsIsNotFinite) {
   EXPECT_TRUE(allclose(slope(rows * -1e37 + 3e38, huge), slope(rows, others) * -1, 1e-3, 1e-4));
 }
 
+// As torch.segment_reduce(x, reduce, lengths=torch.tensor([3, 0, 3])) gives them.
+TEST(ExtremeValues, NanIsTheExtremeOfItsSegmentAndGetsTheGradient) {
+  const double nan = std::nan("");
+  const std::vector<std::pair<std::string, Numbers>> gradients = {{"max", {0, 0.5, 0.5, 0.5, 0.5, 0}},
+                                                                  {"min", {0, 0.5, 0.5, 0, 0, 1}}};
+  for (const auto& [reduce, expected] : gradients)
+    for (const DType dtype : {f64, f32, bf16, f16}) {
+      const Tensor x = parameter(tensor({1.0, nan, nan, 2.0, 2.0, 1.0}, dtype));
+      const Tensor y = segment_reduce(x, reduce, tensor({3, 0, 3}));
+      EXPECT_TRUE(std::isnan(y[0].item<double>()));
+      EXPECT_EQ(grad(y.sum(), x).to_vector<double>(), expected) << reduce << " of " << dtype;
+    }
+}
+
 TEST(ExtremeValues, QuantilesBesideInfinity) {
   const Tensor x = tensor({-kInfinity, -kInfinity, 0.0, 1.0}, f64), y = tensor({-kInfinity, 1.0, 2.0, kInfinity}, f64);
   const auto at = [](const Tensor& rows, double q, QuantileMode mode) {
