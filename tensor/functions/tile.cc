@@ -153,7 +153,7 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<in
     if (count < 0) throw ShapeError(text("count ", count, " is negative"));
     total = checked_add(total, count);
   }
-  return adjoint::repeat_segments(x, counts, a, total);
+  return adjoint::repeat_segments(x, counts.to(x.device()), a, total);
 }
 
 Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {

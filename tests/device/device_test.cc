@@ -45,6 +45,16 @@ TEST_F(OnDevice, ResultsOfAGroupAreThere) {
   }
 }
 
+TEST_F(OnDevice, CountsOfRepetitionsMayStayOnTheHost) {
+  const Tensor x = tensor({{1.0, 2.0}, {3.0, 4.0}}), counts = tensor({1, 2}), out = repeat_interleave(x, counts, 0);
+  for (const Tensor& there :
+       {repeat_interleave(x.to(device), counts, 0), repeat_interleave(x.to(device), counts.to(device), 0)}) {
+    EXPECT_EQ(there.device(), device);
+    EXPECT_TRUE(equal(there.to(Device::cpu()), out));
+  }
+  EXPECT_TRUE(equal(repeat_interleave(x, counts.to(device), 0), out));
+}
+
 TEST_F(OnDevice, KernelsRunThere) {
   const Tensor x = ones({2}).to(device);
   simulated_device().synchronize();
