@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tensor/core/einsum_equation.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/modes.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
@@ -106,10 +107,11 @@ Labels joined(Labels a, const Labels& b) {
 
 /// Whether terms of the same labels, some of them summed, are faster multiplied element by element than as products of
 /// one row and one column: where there are many of these, of short rows or of rows that lie across memory.
-bool prefers_elements(const Term& a, const Labels& batch, const Labels& inner) {
+bool prefers_elements(const Term& a, const Term& b, const Labels& batch, const Labels& inner) {
   constexpr int64_t kMany = 16, kShort = 64, kMost = int64_t{1} << 18;  // what is multiplied takes memory
   const DType dtype = a.tensor.dtype();
-  if (dtype == boolean || internal::modes().autocast != f32 || a.tensor.numel() > kMost) return false;
+  if (dtype == boolean || internal::modes().autocast != f32) return false;
+  if (std::max(dispatch::all_samples(a.tensor).numel(), dispatch::all_samples(b.tensor).numel()) > kMost) return false;
   if (product_of(a, batch) < kMany) return false;
   return product_of(a, inner) <= kShort || !in_order(a, joined(batch, inner)).is_contiguous();
 }
@@ -135,7 +137,7 @@ Term contracted(Term a, Term b, const Flags& kept) {
   for (const int label : b.labels)
     if (!a.has(label)) columns.push_back(label);
   if (inner.empty()) return multiplied(a, b);
-  if (rows.empty() && columns.empty() && prefers_elements(a, batch, inner)) return summed_product(a, b, kept);
+  if (rows.empty() && columns.empty() && prefers_elements(a, b, batch, inner)) return summed_product(a, b, kept);
   const int64_t m = product_of(a, rows), k = product_of(a, inner), n = product_of(b, columns);
   Shape left{m, k}, right{k, n}, result;
   if (!batch.empty()) left.insert(0, product_of(a, batch)), right.insert(0, left[0]);
