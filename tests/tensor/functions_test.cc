@@ -369,11 +369,12 @@ TEST(Functions, ReduceSegmentsAsTheyReduceEach) {
   set_num_threads(threads);
 }
 
+// Their first byte may lie anywhere: a row of two numbers is not aligned as one of twice the size.
 TEST(Functions, RepeatSlicesOfAnySize) {
   const Tensor counts = tensor({2, 0, 3, 1}), places = tensor({0, 0, 2, 2, 2, 3});
   for (const DType dtype : {u8, bf16, f32, f64})
     for (const int64_t width : {1, 2, 3, 5, 16, 17, 40, 300}) {
-      const Tensor x = cast(arange(8 * width), dtype).view({2, 4, width});
+      const Tensor x = cast(arange(8 * width + 1), dtype).slice(0, 1, 8 * width + 1).view({2, 4, width});
       EXPECT_TRUE(equal(repeat_interleave(x, counts, 1), index_select(x, 1, places))) << width;
       const Tensor turned = transpose(x, 1, 2);
       EXPECT_TRUE(equal(repeat_interleave(turned, counts, 2), index_select(turned, 2, places))) << width;

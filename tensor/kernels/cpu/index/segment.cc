@@ -63,12 +63,18 @@ struct Rows {
   int64_t outer, bytes;
 };
 
-/// Elements of one size.
+/// Rows of the size of a T. They may hold several elements, so that they are not aligned as a T.
 template <class T> void fill_segments(const Rows& rows, const Bounds& bounds, int64_t outer, int64_t from, int64_t to) {
-  const T* x = reinterpret_cast<const T*>(rows.x) + outer * bounds.count();
-  T* out = reinterpret_cast<T*>(rows.out) + outer * bounds[bounds.count()];
-  for (int64_t s = from; s < to; ++s)
-    for (int64_t i = bounds[s]; i < bounds[s + 1]; ++i) out[i] = x[s];
+  using Row [[gnu::aligned(1), gnu::may_alias]] = T;
+  const Row* x = reinterpret_cast<const Row*>(rows.x) + outer * bounds.count();
+  Row* out = reinterpret_cast<Row*>(rows.out) + outer * bounds[bounds.count()];
+  for (int64_t s = from; s < to; ++s) {
+    const int64_t begin = bounds[s], end = bounds[s + 1];
+    if (begin == end) continue;
+    const T row = x[s];
+    out[begin] = row;
+    for (int64_t i = begin + 1; i < end; ++i) out[i] = row;
+  }
 }
 
 /// A call of memcpy() takes longer than a short row.
