@@ -102,7 +102,11 @@ void reduce_segments(const ReducePlan& plan, const Folding& folding) {
     one.reduced.push({segments.bounds[s + 1] - segments.bounds[s], axis.in, 0});
     reduce(one, ShiftedFolding(folding, segments.bounds[s] * axis.in, s * segments.step));
   }
-  const bool by_rows = plan.kept.rank == 0 || axis.in < plan.kept.inner().in;
+  // Many short rows of short segments take less time side by side, as columns, than one by one.
+  constexpr int64_t kManyRows = 64, kShortRow = 64;
+  const bool beside = axis.size <= kShortRow && axis.size < folding.short_row * segments.count;
+  const bool by_rows =
+      plan.kept.rank == 0 || (axis.in < plan.kept.inner().in && !(beside && plan.kept.inner().size >= kManyRows));
   const NestAxis kept = by_rows ? NestAxis{1, 0, 0} : plan.kept.inner();
   const Nest outer = by_rows ? plan.kept : plan.kept.outer();
   const int64_t tile = std::min(kept.size, kColumnTile), tiles = ceil_div(kept.size, tile), count = segments.count;
