@@ -1,6 +1,6 @@
 #include "tensor/ops/arg_reduce.h"
 
-#include <limits>
+#include <cstring>
 #include <type_traits>
 
 #include "tensor/kernels/cpu/base/transpose.h"
@@ -146,6 +146,16 @@ struct Elements {
   int64_t size;
 };
 
+/// One element of `size` bytes: move_elements() would take longer to call than this.
+inline void copy_element(const void* from, void* to, int64_t size) {
+  switch (size) {
+    case 1: std::memcpy(to, from, 1); break;
+    case 2: std::memcpy(to, from, 2); break;
+    case 4: std::memcpy(to, from, 4); break;
+    default: std::memcpy(to, from, 8); break;
+  }
+}
+
 /// Where the results of adjacent outputs go.
 class Results {
  public:
@@ -161,7 +171,7 @@ class Results {
     for (int64_t i = begin; i < end; ++i, index.next(), value.next()) {
       const std::byte* from = nullptr;
       index_[index.in()] = f(i, from);
-      if (has_values_) move_elements(from, 0, value_.at(value.in()), 0, value_.size, 1);
+      if (has_values_) copy_element(from, value_.at(value.in()), value_.size);
     }
   }
   /// The results of `count` outputs from `begin` on.
