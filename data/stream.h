@@ -1,5 +1,5 @@
-// Streams (PyTorch's IterableDataset): examples that come one after the other, cannot be read by index, and whose number
-// is not known (lines of a log, records that a program generates); and their loader.
+// Streams (PyTorch's IterableDataset): examples that come one after the other, cannot be read by index, and whose
+// number is not known (lines of a log, records that a program generates); and their loader.
 //
 //   for (const auto& [x, y] : data::StreamLoader(records, {.batch_size = 64, .workers = 4})) step(x, y);
 //

@@ -275,6 +275,11 @@ TEST(Print, ComputedWeights) {
   };
   const Reparametrized<Linear> same = parametrize(Linear(2, 3), [](const Tensor& x) { return x; });
   expect_prints(same, computed("Reparametrized", "Function"));
+  const ParametrizedBy<Linear, Identity> by_module = parametrize(Linear(2, 3), Identity());
+  expect_prints(by_module,
+                "ParametrizedBy<Linear,Identity>(\n  in_features=2, out_features=3, bias=true\n"
+                "  (parametrizations): ModuleDict(\n    (weight): ParametrizationList(\n      (0): Identity()\n"
+                "    )\n  )\n)");
   const Orthogonal<Linear> turned = orthogonal(Linear(2, 3));
   expect_prints(turned, computed("Orthogonal", "_Orthogonal"));
   const Pruned<Linear> pruned = prune(Linear(2, 3), ones({3, 2}));
