@@ -207,20 +207,6 @@ struct alignas(64) ColumnValues {
   std::byte bytes[kColumns * 8];
 };
 
-/// to_columns() of elements of `size` bytes.
-void turn_lines(const std::byte* from, int64_t line, int64_t step, std::byte* to, int64_t lines, int64_t length,
-                int64_t size) {
-  const auto turn = [&]<class Word>() {
-    to_columns(reinterpret_cast<const Word*>(from), line, step, reinterpret_cast<Word*>(to), kColumns, lines, length);
-  };
-  switch (size) {
-    case 1: return turn.operator()<uint8_t>();
-    case 2: return turn.operator()<uint16_t>();
-    case 4: return turn.operator()<uint32_t>();
-    default: return turn.operator()<uint64_t>();
-  }
-}
-
 /// Short rows that are the same distance apart.
 void along_short_rows(const Searches& searches, const RowView& rows, int64_t stride, const Elements& data,
                       const Results& results) {
@@ -231,9 +217,10 @@ void along_short_rows(const Searches& searches, const RowView& rows, int64_t str
     int64_t position[kColumns];
     for (; tile < end; ++tile) {
       const int64_t first = tile * kColumns, lines = std::min(kColumns, count - first);
-      to_columns(sizeof(T), data + first * apart, apart, stride, columns.data(), kColumns, lines, length);
-      searches.tile(columns.data(), lines, length, best, position);
-      results.write(first, lines, best, position);
+      to_columns(data.size, data.at(first * apart), apart, stride, columns.data(), kColumns, lines, length);
+      searches.columns(columns.data(), 1, lines, kColumns, length, results.has_values() ? best.bytes : nullptr,
+                       position);
+      results.write(first, lines, best.bytes, position);
     }
   });
 }
