@@ -98,11 +98,14 @@ Curve curve_for(const char* schedule, Curve (*curve_of)(const Options&), const O
 }
 }  // namespace detail
 
-/// PyTorch's StepLR.
+/// PyTorch's StepLR. StepLR, ExponentialLR and the cosine schedules also take their options by position:
+/// `optim::StepLR schedule(optimizer, 30)`, `optim::StepLR schedule(optimizer, 30, 0.5)`.
 class StepLR final : public Schedule {
  public:
   StepLR(Optimizer& optimizer, const StepOptions& options)
       : Schedule(optimizer, detail::curve_for("StepLR", step_curve, options)) {}
+  StepLR(Optimizer& optimizer, int64_t every, double gamma = 0.1)
+      : StepLR(optimizer, StepOptions{.every = every, .gamma = gamma}) {}
 };
 
 /// PyTorch's MultiStepLR.
@@ -131,6 +134,7 @@ class ExponentialLR final : public Schedule {
  public:
   ExponentialLR(Optimizer& optimizer, const ExponentialOptions& options)
       : Schedule(optimizer, detail::curve_for("ExponentialLR", exponential_curve, options)) {}
+  ExponentialLR(Optimizer& optimizer, double gamma) : ExponentialLR(optimizer, ExponentialOptions{.gamma = gamma}) {}
 };
 
 /// PyTorch's PolynomialLR.
@@ -145,6 +149,8 @@ class CosineAnnealing final : public Schedule {
  public:
   CosineAnnealing(Optimizer& optimizer, const CosineOptions& options)
       : Schedule(optimizer, detail::curve_for("CosineAnnealing", cosine_curve, options)) {}
+  CosineAnnealing(Optimizer& optimizer, int64_t steps, double min_lr = 0)
+      : CosineAnnealing(optimizer, CosineOptions{.steps = steps, .min_lr = min_lr}) {}
 };
 using CosineAnnealingLR = CosineAnnealing;  // PyTorch's name
 
@@ -153,6 +159,9 @@ class CosineWarmRestarts final : public Schedule {
  public:
   CosineWarmRestarts(Optimizer& optimizer, const WarmRestartsOptions& options)
       : Schedule(optimizer, detail::curve_for("CosineWarmRestarts", warm_restarts_curve, options)) {}
+  CosineWarmRestarts(Optimizer& optimizer, int64_t period, int64_t multiplier = 1, double min_lr = 0)
+      : CosineWarmRestarts(optimizer,
+                           WarmRestartsOptions{.period = period, .multiplier = multiplier, .min_lr = min_lr}) {}
 };
 using CosineAnnealingWarmRestarts = CosineWarmRestarts;  // PyTorch's name
 

@@ -1,10 +1,12 @@
-// Learning rates as arguments: alone, and of one group.
+// Learning rates as arguments: alone, and of one group; and what schedules take by position.
 #include <gtest/gtest.h>
 
 #include <sstream>
 
 #include "optim/optim.h"
 #include "tensor/functions/fill.h"
+#include "tests/optim/rates.h"
+#include "tests/optim/refused.h"
 
 namespace weft::optim {
 namespace {
@@ -32,6 +34,35 @@ TEST(Rate, ComesBeforeTheGroup) {
 TEST(Rate, IsTakenAlone) {
   expect_learning_rates_by_position<SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, ASGD, Rprop>();
   expect_learning_rates_by_position<LBFGS, Lion, LAMB, Adafactor, Muon>();
+}
+
+/// 6 rates of an S made of `arguments`, which are by position or one struct of options.
+template <class S, class... Arguments> std::vector<double> rates_of(const Arguments&... arguments) {
+  SGD optimizer({weight()}, {.lr = 1});
+  S schedule(optimizer, arguments...);
+  std::vector<double> out = {optimizer.lr()};
+  for (int i = 0; i < 5; ++i) {
+    optimizer.step();
+    schedule.step();
+    out.push_back(optimizer.lr());
+  }
+  return out;
+}
+
+TEST(Schedule, TakesWhatHasNoDefaultByPosition) {
+  EXPECT_EQ(rates_of<StepLR>(2), rates_of<StepLR>(StepOptions{.every = 2}));
+  EXPECT_EQ(rates_of<StepLR>(2, 0.5), (std::vector{1.0, 1.0, 0.5, 0.5, 0.25, 0.25}));
+  EXPECT_EQ(rates_of<ExponentialLR>(0.9), rates_of<ExponentialLR>(ExponentialOptions{.gamma = 0.9}));
+  EXPECT_EQ(rates_of<CosineAnnealingLR>(5), rates_of<CosineAnnealingLR>(CosineOptions{.steps = 5}));
+  EXPECT_EQ(rates_of<CosineAnnealingLR>(5, 0.1), rates_of<CosineAnnealingLR>(CosineOptions{.steps = 5, .min_lr = 0.1}));
+  EXPECT_EQ(rates_of<CosineWarmRestarts>(2, 3, 0.1),
+            rates_of<CosineWarmRestarts>(WarmRestartsOptions{.period = 2, .multiplier = 3, .min_lr = 0.1}));
+}
+
+TEST(Schedule, RefusesBadArgumentsByPosition) {
+  SGD optimizer({weight()}, {.lr = 1});
+  EXPECT_REFUSED(StepLR(optimizer, -3), "StepLR(): every must be 1 or more, not -3");
+  EXPECT_REFUSED(ExponentialLR(optimizer, 0), "ExponentialLR(): gamma must be positive, not 0 (was it left out?)");
 }
 
 }  // namespace
