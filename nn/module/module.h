@@ -125,7 +125,7 @@ class Module {
   /// All parameters, parents first, in registration order. A shared parameter is listed once, under its first name.
   std::vector<NamedTensor> named_parameters() const;
   std::vector<Tensor> parameters() const;
-  /// named_parameters() as a dict: what functional_call(), vmap and value_and_grad take.
+  /// named_parameters() as a dict, in the order of the names: what functional_call(), vmap and value_and_grad take.
   StateDict parameter_dict() const;
   /// All buffers, whether they are saved or not, a shared one once. (The value of a parametrized weight is none:
   /// parametrize.h.)
