@@ -43,7 +43,8 @@ inline std::array<Tensor, 3> product_backward(int64_t axis, const Tensor& g, con
           share(gather(g, axis, index), src, zero_src, gather(y, axis, index), gather(rest, axis, index),
                 gather(zeros, axis, index), gather(zero_sum, axis, index) - own_src)};
 }
-/// Distributes the gradient evenly to all elements that are equal to the result.
+/// Distributes the gradient evenly to all elements that are equal to the result. NaN is equal to nothing: where the
+/// result is NaN, the gradient is divided by 0, and all of them become NaN, as in PyTorch.
 inline std::array<Tensor, 3> extreme_backward(const op::ScatterReduce& op, const Tensor& g, const Tensor& x,
                                               const Tensor& index, const Tensor& src, const Tensor& y) {
   const DType dtype = g.dtype(), wide = is_half_precision(dtype) ? f32 : dtype;  // holds the number of ties
@@ -53,7 +54,7 @@ inline std::array<Tensor, 3> extreme_backward(const op::ScatterReduce& op, const
   const Tensor ties = scatter_add(first, op.axis, index, best_src).detach();
   // The neutral element may be equal to the result, as -infinity is to the largest of several.
   if (op.excludes_x) best_x = masked_fill(best_x, ties > 0, 0);
-  const Tensor share = cast(g, wide) / maximum(ties, ones({}, wide, g.device()));
+  const Tensor share = cast(g, wide) / (op.excludes_x ? ties + best_x : ties);
   return {cast(share * best_x, dtype), Tensor(), cast(gather(share, op.axis, index) * best_src, dtype)};
 }
 }  // namespace formulas

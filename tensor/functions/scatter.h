@@ -18,9 +18,9 @@ namespace weft {
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src);
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Scalar& value);
 /// A copy of `x` in which the elements of `src` written to the same position are reduced by "sum", "prod", "mean",
-/// "amax" or "amin" (elements that tie share the gradient evenly). With `include_self`, the old value of x takes part
-/// in the reduction. Positions that do not occur in `index` keep their value. DtypeError for bool, and for a mean of
-/// integers.
+/// "amax" or "amin" (elements that tie share the gradient evenly; where the result is NaN, so are their gradients).
+/// With `include_self`, the old value of x takes part in the reduction. Positions that do not occur in `index` keep
+/// their value. DtypeError for bool, and for a mean of integers.
 Tensor scatter_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
                       bool include_self = true);
 /// scatter_reduce() for whole slices: slice i of `src` along `axis` is reduced into slice index[i] of `x`.

@@ -249,6 +249,28 @@ TEST(ExtremeValues, NanIsTheExtremeOfItsSegmentAndGetsTheGradient) {
     }
 }
 
+// As PyTorch's scatter_reduce(0, index, src, reduce, include_self=include_self) and index_reduce() have them.
+TEST(ExtremeValues, NanAmongThoseThatScatterReduceComparesMakesTheirGradientsNan) {
+  const double nan = std::nan("");
+  for (const char* reduce : {"amax", "amin"})
+    for (const bool include_self : {true, false})
+      for (const DType dtype : {f64, f32, bf16, f16}) {
+        const Tensor x = parameter(tensor({0.0, 0.0, 0.0, 7.0}, dtype));
+        const Tensor src = parameter(tensor({1.0, nan, 3.0, 3.0}, dtype));
+        const Tensor index = tensor({0, 0, 2, 2});
+        const auto slopes = [&](const Tensor& y) { return grad({y.sum()}, {x, src}); };
+        for (const auto& slope : {slopes(scatter_reduce(x, 0, index, src, reduce, include_self)),
+                                  slopes(index_reduce(x, 0, index, src, reduce, include_self))}) {
+          const Numbers of_x = slope[0].to_vector<double>(), of_src = slope[1].to_vector<double>();
+          const bool is_least = include_self && std::string(reduce) == "amin";  // 0, at index 2
+          EXPECT_EQ(std::isnan(of_x[0]), include_self) << reduce << " of " << dtype;
+          EXPECT_EQ(Numbers(of_x.begin() + 1, of_x.end()), Numbers({1, is_least ? 1.0 : 0.0, 1}));
+          EXPECT_TRUE(std::isnan(of_src[0]) && std::isnan(of_src[1])) << reduce << " of " << dtype;
+          EXPECT_EQ(of_src[2], is_least ? 0 : 0.5);
+        }
+      }
+}
+
 TEST(ExtremeValues, QuantilesBesideInfinity) {
   const Tensor x = tensor({-kInfinity, -kInfinity, 0.0, 1.0}, f64), y = tensor({-kInfinity, 1.0, 2.0, kInfinity}, f64);
   const auto at = [](const Tensor& rows, double q, QuantileMode mode) {
