@@ -32,12 +32,12 @@ void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& c
 template <class S>
 void channels_last_means(const Operand& from, const Operand& to, const Links& rows, const Links& columns,
                          int64_t window) {
-  for_each_band(to, std::max(image_bytes<S>(from), image_bytes<S>(to)), [&](int64_t n, const RowRange& band) {
-    const ChannelsLastRows<S> in(from, linked_rows(rows, band)), out(to, band);
-    in.read(Image<S>(from, n));
+  for_each_band(to, std::max(image_bytes(from), image_bytes(to)), [&](int64_t n, const RowRange& band) {
+    const ChannelsLastRows in(from, linked_rows(rows, band)), out(to, band);
+    in.read(from, n);
     for (int64_t h = band.begin; h < band.end; ++h)
-      line_of_means<S>(*in, rows.begin(h), rows.end(h), columns, window, to.size(1), to.size(3), *out, h);
-    out.write(Image<S>(to, n));
+      line_of_means(in.as<S>(), rows.begin(h), rows.end(h), columns, window, to.size(1), to.size(3), out.as<S>(), h);
+    out.write(to, n);
   });
 }
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tensor/kernels/cpu/window/pool_loops.h"
+#include "tensor/kernels/cpu/window/max_indices.h"
 
 namespace weft::kernels::cpu {
 
@@ -43,40 +43,36 @@ template <bool kIndices, class C, class I>
 }
 
 /// One row of results, channel after channel; [a0, a1) are the rows of x it reads.
-template <class S, class Index>
-void line_of_few_channels(Image<S> x, const Link* a0, const Link* a1, const WindowColumns<Compute<S>>& columns,
-                          int64_t kernel_width, int64_t channels, int64_t width, Image<S> out, Image<Index> indices,
-                          int64_t h) {
+template <class S, bool kIndices>
+void line_of_few_channels(const Image<S>& x, const Link* a0, const Link* a1, const WindowColumns<Compute<S>>& columns,
+                          int64_t kernel_width, int64_t channels, int64_t width, const Image<S>& out,
+                          const IndexImage& indices, int64_t h) {
   using C = Compute<S>;
   using I = IndexLane<C>;
   constexpr C kLowest = -std::numeric_limits<C>::infinity();
   const int64_t windows = columns.windows;
   const Scratch<C> line(width), best(windows);
-  const Scratch<I> index(kHasIndices<Index> ? windows : 0);
-  C* const row = line.data();
+  const Scratch<I> index(kIndices ? windows : 0);
   for (int64_t c = 0; c < channels; ++c) {
     std::fill_n(best.data(), windows, kLowest);
     const bool any = a0 != a1 && columns.longest > 0;
-    if constexpr (kHasIndices<Index>)
-      for (int64_t w = 0; w < windows; ++w)
-        index.data()[w] = any ? static_cast<I>(a0->tap * kernel_width) + columns.tap[static_cast<size_t>(w)]
-                              : static_cast<I>(kNoIndex<Index>);
+    for (int64_t w = 0; kIndices && w < windows; ++w)
+      index.data()[w] =
+          any ? static_cast<I>(a0->tap * kernel_width) + columns.tap[static_cast<size_t>(w)] : kPaddingAlone;
     for (const Link* a = a0; a != a1; ++a) {
-      const S* from = x.at(a->at, 0) + c * x.channel;
-      const auto first = static_cast<I>(a->tap * kernel_width);
-      for (int64_t w = 0; w < width; ++w) row[w] = static_cast<C>(from[w * x.column]);
+      read_row<C>(x.at(a->at, 0) + c * x.channel, x.column, width, line.data());
       for (int64_t k = 0; k < columns.longest; ++k)
-        step_windows<kHasIndices<Index>, C, I>(row, columns.at.data() + k * windows, columns.tap.data() + k * windows,
-                                               first, windows, best.data(), index.data());
+        step_windows<kIndices, C, I>(line.data(), columns.at.data() + k * windows, columns.tap.data() + k * windows,
+                                     static_cast<I>(a->tap * kernel_width), windows, best.data(), index.data());
     }
     for (int64_t w : columns.empty) {
       best.data()[w] = kLowest;
-      if constexpr (kHasIndices<Index>) index.data()[w] = static_cast<I>(kNoIndex<Index>);
+      if constexpr (kIndices) index.data()[w] = kPaddingAlone;
     }
-    for (int64_t w = 0; w < windows; ++w) {
-      out.at(h, w)[c * out.channel] = static_cast<S>(best.data()[w]);
-      if constexpr (kHasIndices<Index>) indices.at(h, w)[c * indices.channel] = static_cast<Index>(index.data()[w]);
-    }
+    write_row<C>(best.data(), windows, out.at(h, 0) + c * out.channel, out.column);
+    if constexpr (kIndices)
+      indices.visit(
+          [&](const auto& to) { write_row<I>(index.data(), windows, to.at(h, 0) + c * to.channel, to.column); });
   }
 }
 

@@ -11,8 +11,8 @@
 namespace weft::kernels::cpu {
 
 /// Calls pool(x, outs, options) for parts of x (N, C, 1, W) and outs (N, C, 1, windows) that cover all windows; `outs`
-/// are operands like the given ones. False, without a call, where x has other heights, more channels or too few
-/// windows.
+/// are operands like the given ones, of which all but the first may be undefined. False, without a call, where x has
+/// other heights, more channels or too few windows.
 template <size_t K, class F>
 bool pool_in_blocks(const Operand& x, const std::array<Operand, K>& outs, const Pool2dOptions& o, F&& pool) {
   constexpr int64_t kBlock = 128, kFewestBlocks = 4;
@@ -38,6 +38,7 @@ bool pool_in_blocks(const Operand& x, const std::array<Operand, K>& outs, const 
     std::array<View, K> views;
     std::array<Operand, K> parts;
     for (size_t i = 0; i < K; ++i) {
+      if (!outs[i].defined()) continue;
       views[i] = part(outs[i], begin, lines, count, kBlock);
       parts[i] = outs[i].with(views[i]);
     }

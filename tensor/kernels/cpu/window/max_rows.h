@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tensor/kernels/cpu/window/pool_loops.h"
+#include "tensor/kernels/cpu/window/max_indices.h"
 
 namespace weft::kernels::cpu {
 
@@ -29,11 +29,79 @@ template <class C> struct EvenWindows {
   }
 };
 
+/// Lines of type L that are looked at together. The state of windows between groups is in `best` and, where indices are
+/// wanted, in `index`.
+template <class L> struct LineGroup {
+  static constexpr int kLines = 8;
+  using C = Compute<L>;
+  int count;
+  bool begins;
+  const L* line[kLines];
+  IndexLane<C> tap[kLines];
+  C* best;
+  IndexLane<C>* index;
+};
+
+/// R registers of windows from w on, which do not wait for each other. Those past the last window are moved back to end
+/// with it. kStride as in load_apart().
+template <int kStride, bool kIndices, int R, class L, class C>
+[[gnu::always_inline]] inline void search_registers(const EvenWindows<C>& windows, const LineGroup<L>& group,
+                                                    int64_t w) {
+  using I = IndexLane<C>;
+  constexpr int N = simd::kLanes<C>;
+  const AxisWindows o = windows.o;
+  const int64_t all = windows.windows;
+  const int count = static_cast<int>(std::clamp<int64_t>(all, 1, N));  // (min() gets a warning of negative ones)
+  simd::Vec<C, N> best[R];
+  simd::Vec<I, N> index[R];
+  int64_t at[R];
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+    at[r] = std::min(w + r * N, all - count);
+    best[r] =
+        group.begins ? simd::splat<C, N>(-std::numeric_limits<C>::infinity()) : simd::load<C, N>(group.best + at[r]);
+    if constexpr (kIndices)
+      index[r] = group.begins ? simd::load<I, N>(windows.first_tap.data() + at[r]) + simd::splat<I, N>(group.tap[0])
+                              : simd::load<I, N>(group.index + at[r]);
+  }
+  for (int i = 0; i < group.count; ++i) {
+    const L* line = group.line[i];
+    I tap = group.tap[i];
+    for (int64_t t = 0; t < o.kernel; ++t, line += o.dilation, ++tap)
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r) {
+        const auto value = load_apart<kStride, C, N>(line + at[r] * o.stride, o.stride, count);
+        const auto stays = simd::keeps(best[r], value);
+        best[r] = stays ? best[r] : value;
+        if constexpr (kIndices) index[r] = stays ? index[r] : simd::splat<I, N>(tap);
+      }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+    simd::store<C, N>(group.best + at[r], best[r]);
+    if constexpr (kIndices) simd::store<I, N>(group.index + at[r], index[r]);
+  }
+}
+
+template <int kStride, bool kIndices, class L, class C>
+[[gnu::noinline]] void search_lines(const EvenWindows<C>& windows, const LineGroup<L>& group) {
+  constexpr int N = simd::kLanes<C>;
+  for (int64_t w = 0; w < windows.windows;) {
+    const int64_t left = windows.windows - w;
+    if (left > 2 * N)
+      search_registers<kStride, kIndices, 4>(windows, group, w), w += 4 * N;
+    else if (left > N)
+      search_registers<kStride, kIndices, 2>(windows, group, w), w += 2 * N;
+    else
+      search_registers<kStride, kIndices, 1>(windows, group, w), w += N;
+  }
+}
+
 /// Finds the maxima of one row of windows after another.
-template <class S, class Index> class RowMaxima {
+template <class S, bool kIndices> class RowMaxima {
   using C = Compute<S>;
   using I = IndexLane<C>;
-  static constexpr int N = simd::kLanes<C>, kLines = 8;
+  static constexpr int N = simd::kLanes<C>;
   static constexpr C kLowest = -std::numeric_limits<C>::infinity();
 
  public:
@@ -41,141 +109,72 @@ template <class S, class Index> class RowMaxima {
   RowMaxima(const EvenWindows<C>& windows, int64_t width, int64_t step)
       : windows_(windows),
         width_(width),
-        step_(step),
-        direct_(step == 1 && windows.o.padding == 0 && windows.length <= width && windows.windows >= N),
+        in_place_(step == 1 && windows.o.padding == 0 && windows.length <= width && windows.windows >= N &&
+                  (std::is_same_v<S, C> || windows.o.stride <= 2)),
         stored_(std::max(windows.length, windows.o.padding + width) + 4 * N),
-        lines_(direct_ ? 0 : kLines * stored_),
+        lines_(in_place_ ? 0 : LineGroup<C>::kLines * stored_),
         best_(windows.windows + N),
-        index_(kHasIndices<Index> ? windows.windows + N : 0) {
-    std::fill_n(lines_.data(), direct_ ? 0 : kLines * stored_, static_cast<S>(kLowest));
+        index_(kIndices ? windows.windows + N : 0) {
+    if (!in_place_) std::fill_n(lines_.data(), LineGroup<C>::kLines * stored_, kLowest);
   }
 
-  /// A row of results; [a0, a1) are the rows of the image that it reads, the first element of row i at x + i * row.
-  /// `indices` is null where none are wanted.
-  void write(const S* x, int64_t row, const Link* a0, const Link* a1, S* out, int64_t out_step, Index* indices,
-             int64_t index_step) const {
-    constexpr bool kSmall = !std::is_same_v<Index, int32_t>;
-    const auto put = [=](int64_t w, S value, auto index) {
-      out[w * out_step] = value;
-      if constexpr (kHasIndices<Index>) indices[w * index_step] = static_cast<Index>(index);
+  /// Row h of the results of channel c; [a0, a1) are the rows of x that it reads.
+  void write(const Image<S>& x, const Link* a0, const Link* a1, const Image<S>& out, const IndexImage& indices,
+             int64_t h, int64_t c) const {
+    const int64_t windows = windows_.windows;
+    S* const to = out.at(h, 0) + c * out.channel;
+    C* best = best_.data();
+    if constexpr (std::is_same_v<S, C>)
+      if (out.column == 1 && windows >= N) best = to;
+    const auto row = [&](const Link& a) { return x.at(a.at, 0) + c * x.channel; };
+    if (in_place_)
+      search<S>(a0, a1, best, [&](int, const Link& a) { return row(a); });
+    else
+      search<C>(a0, a1, best, [&](int i, const Link& a) {
+        C* const line = lines_.data() + i * stored_;
+        read_row<C>(row(a), x.column, width_, line + windows_.o.padding);
+        return line;
+      });
+    const auto put_padding = [&](int64_t w) {
+      best[w] = kLowest;
+      if constexpr (kIndices) index_.data()[w] = kPaddingAlone;
     };
-    const Results to{out, out_step, indices, index_step};
-    for (const Link* a = a0; a < a1; a += kLines) {
-      Group group;
-      group.count = static_cast<int>(std::min<int64_t>(kLines, a1 - a));
-      group.begins = a == a0, group.ends = kSmall && a1 - a <= kLines;
-      for (int i = 0; i < group.count; ++i) {
-        group.line[i] = line(i, x + a[i].at * row);
-        group.tap[i] = static_cast<I>(a[i].tap * windows_.o.kernel);
-      }
-      if (windows_.o.stride == 1)
-        search<1>(group, to);
-      else
-        windows_.o.stride == 2 ? search<2>(group, to) : search<0>(group, to);
-    }
-    for (int64_t w = 0; !kSmall && a0 != a1 && w < windows_.windows; ++w)
-      put(w, static_cast<S>(best_.data()[w]), index_.data()[w]);
-    const S lowest = static_cast<S>(kLowest);
-    constexpr auto kNone = kNoIndex<std::conditional_t<kHasIndices<Index>, Index, uint8_t>>;
-    for (int64_t w = 0; a0 == a1 && w < windows_.windows; ++w) put(w, lowest, kNone);
-    for (int64_t w : windows_.outside) put(w, lowest, kNone);
+    for (int64_t w = 0; a0 == a1 && w < windows; ++w) put_padding(w);
+    for (int64_t w : windows_.outside) put_padding(w);
+    if (best == best_.data()) write_row<C>(best, windows, to, out.column);
+    if constexpr (kIndices)
+      indices.visit([&](const auto& where) {
+        write_row<I>(index_.data(), windows, where.at(h, 0) + c * where.channel, where.column);
+      });
   }
 
  private:
-  /// Lines that are looked at together. The state of windows between groups is in best_ and index_, and so is, of large
-  /// windows, whose indices are wide, the result.
-  struct Group {
-    int count;
-    bool begins, ends;
-    const S* line[kLines];
-    I tap[kLines];
-  };
-  struct Results {
-    S* out;
-    int64_t out_step;
-    Index* indices;
-    int64_t index_step;
-  };
-
-  /// A row as windows read it: where it is, or copied between its padding.
-  const S* line(int i, const S* row) const {
-    if (direct_) return row;
-    S* const to = lines_.data() + i * stored_;
-    S* const inner = to + windows_.o.padding;
-    if (step_ == 1)
-      std::copy_n(row, width_, inner);
-    else
-      for (int64_t w = 0; w < width_; ++w) inner[w] = row[w * step_];
-    return to;
-  }
-
-  template <int kStride> [[gnu::noinline]] void search(const Group& group, const Results& to) const {
-    const int64_t windows = windows_.windows;
-    for (int64_t w = 0; w < windows;) {
-      const int64_t left = windows - w;
-      if (left > 2 * N)
-        search_at<kStride, 4>(group, to, w), w += 4 * N;
-      else
-        left > N ? search_at<kStride, 2>(group, to, w) : search_at<kStride, 1>(group, to, w), w += 2 * N;
-    }
-  }
-  /// R registers of windows from w on, which do not wait for each other. Those past the last window are moved back to
-  /// end with it.
-  template <int kStride, int R>
-  [[gnu::always_inline]] void search_at(const Group& group, const Results& to, int64_t w) const {
-    const AxisWindows o = windows_.o;
-    const int64_t windows = windows_.windows;
-    const int count = static_cast<int>(std::clamp<int64_t>(windows, 1, N));  // (min() gets a warning of negative ones)
-    simd::Vec<C, N> best[R];
-    simd::Vec<I, N> index[R];
-    int64_t at[R];
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-      at[r] = std::min(w + r * N, windows - count);
-      best[r] = group.begins ? simd::splat<C, N>(kLowest) : simd::load<C, N>(best_.data() + at[r]);
-      if constexpr (kHasIndices<Index>)
-        index[r] = group.begins ? simd::load<I, N>(windows_.first_tap.data() + at[r]) + simd::splat<I, N>(group.tap[0])
-                                : simd::load<I, N>(index_.data() + at[r]);
-    }
-    for (int i = 0; i < group.count; ++i) {
-      const S* line = group.line[i];
-      I tap = group.tap[i];
-      for (int64_t t = 0; t < o.kernel; ++t, line += o.dilation, ++tap)
-#pragma GCC unroll 4
-        for (int r = 0; r < R; ++r) {
-          const auto value = load_apart<kStride, C, N>(line + at[r] * o.stride, o.stride, count);
-          const auto stays = simd::keeps(best[r], value);
-          best[r] = stays ? best[r] : value;
-          if constexpr (kHasIndices<Index>) index[r] = stays ? index[r] : simd::splat<I, N>(tap);
-        }
-    }
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-      if (!group.ends) {
-        simd::store<C, N>(best_.data() + at[r], best[r]);
-        if constexpr (kHasIndices<Index>) simd::store<I, N>(index_.data() + at[r], index[r]);
-      } else if (count == N && to.out_step == 1 && to.index_step == 1) {
-        simd::store<C, N>(to.out + at[r], best[r]);
-        if constexpr (kHasIndices<Index>) simd::store<I, N>(to.indices + at[r], index[r]);
-      } else {
-        store_channels<false, C, N>(to.out + at[r] * to.out_step, to.out_step, best[r], count);
-        if constexpr (kHasIndices<Index>)
-          store_channels<false, I, N>(to.indices + at[r] * to.index_step, to.index_step, index[r], count);
-      }
+  /// line(i, a) is the row of link a as windows read it, the i-th of a group.
+  template <class L, class F> void search(const Link* a0, const Link* a1, C* best, const F& line) const {
+    constexpr int kLines = LineGroup<L>::kLines;
+    LineGroup<L> group;
+    group.best = best, group.index = index_.data();
+    for (const Link* a = a0; a < a1; a += kLines) {
+      group.begins = a == a0, group.count = static_cast<int>(std::min<int64_t>(kLines, a1 - a));
+      for (int i = 0; i < group.count; ++i)
+        group.line[i] = line(i, a[i]), group.tap[i] = static_cast<I>(a[i].tap * windows_.o.kernel);
+      if (windows_.o.stride == 1) search_lines<1, kIndices>(windows_, group);
+      if (windows_.o.stride == 2) search_lines<2, kIndices>(windows_, group);
+      if constexpr (std::is_same_v<L, C>)
+        if (windows_.o.stride > 2) search_lines<0, kIndices>(windows_, group);
     }
   }
 
   const EvenWindows<C>& windows_;
-  int64_t width_, step_;
-  bool direct_;     // rows are read where they are
+  int64_t width_;
+  bool in_place_;   // windows read rows where they are, not copied, as C, between their padding
   int64_t stored_;  // elements of a stored line, those included that a register reads too many
-  Scratch<S> lines_;
-  Scratch<C> best_;
+  Scratch<C> lines_, best_;
   Scratch<I> index_;
 };
 
 /// `rows`: those of the image that the windows of each row of results read.
-template <class S, class Index>
+template <class S, bool kIndices>
 void maxima_of_rows(const Operand& x, const Operand& out, const Operand& indices,
                     const EvenWindows<Compute<S>>& windows, int64_t kernel_height, const Links& rows) {
   constexpr int64_t kWork = 32768;  // of one piece
@@ -183,22 +182,15 @@ void maxima_of_rows(const Operand& x, const Operand& out, const Operand& indices
   const int64_t work = out.size(3) * std::min(kWork, kernel_height * std::min(windows.o.kernel, kWork));
   // The neighbors in memory come next: rows of a channel, or channels of a row.
   const bool by_rows = x.stride(1) > x.stride(2);
-  parallel_for(x.size(0) * lines, std::max<int64_t>(1, kWork / std::max<int64_t>(1, work)),
-               [&](int64_t begin, int64_t end) {
-                 const RowMaxima<S, Index> maxima(windows, x.size(3), x.stride(3));
-                 for (int64_t i = begin; i < end; ++i) {
-                   const int64_t n = i / lines, k = i % lines;
-                   const int64_t c = by_rows ? k / height : k % channels, h = by_rows ? k % height : k / channels;
-                   const Image<S> from(x, n), to(out, n);
-                   const Image<Index> where(indices, n);
-                   Index* index = nullptr;
-                   int64_t index_step = 1;
-                   if constexpr (kHasIndices<Index>)
-                     index = where.at(h, 0) + c * where.channel, index_step = where.column;
-                   maxima.write(from.data + c * from.channel, from.row, rows.begin(h), rows.end(h),
-                                to.at(h, 0) + c * to.channel, to.column, index, index_step);
-                 }
-               });
+  parallel_for(
+      x.size(0) * lines, std::max<int64_t>(1, kWork / std::max<int64_t>(1, work)), [&](int64_t begin, int64_t end) {
+        const RowMaxima<S, kIndices> maxima(windows, x.size(3), x.stride(3));
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t n = i / lines, k = i % lines;
+          const int64_t c = by_rows ? k / height : k % channels, h = by_rows ? k % height : k / channels;
+          maxima.write(Image<S>(x, n), rows.begin(h), rows.end(h), Image<S>(out, n), IndexImage(indices, n), h, c);
+        }
+      });
 }
 
 }  // namespace weft::kernels::cpu

@@ -5,7 +5,7 @@
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
-#include "tensor/kernels/cpu/window/pool_loops.h"
+#include "tensor/kernels/cpu/window/max_indices.h"
 
 namespace weft::kernels::cpu {
 
@@ -37,10 +37,10 @@ class TapOffsets {
 };
 
 /// The gradient of one channel of an image: each window adds to the pixel it took, one after the other, as a channel is
-/// one thread's. `to` is dense.
+/// one thread's. `to` is dense. (noinline: within its caller, g++ 12 keeps too little of it in registers.)
 template <class S, class Index, class C>
-void scatter_channel(const Image<S>& grad, const Image<Index>& indices, const Starts& starts, int64_t width,
-                     const TapOffsets& offsets, C* to) {
+[[gnu::noinline]] void scatter_channel(const Image<S>& grad, const Image<Index>& indices, const Starts& starts,
+                                       int64_t width, const TapOffsets& offsets, C* to) {
   const auto rows = std::ssize(starts.rows), columns = std::ssize(starts.columns);
   const int64_t* const column = starts.columns.data();
   for (int64_t h = 0; h < rows; ++h) {
@@ -54,7 +54,7 @@ void scatter_channel(const Image<S>& grad, const Image<Index>& indices, const St
 }
 
 /// Channels that are not contiguous, one by one.
-template <class S, class Index>
+template <class S>
 void gradient_by_channels(const Operand& grad, const Operand& indices, const Operand& grad_x,
                           const MaxWindows& windows) {
   using C = Compute<S>;
@@ -69,13 +69,15 @@ void gradient_by_channels(const Operand& grad, const Operand& indices, const Ope
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / channels, c = i % channels;
       Image<S> from(grad, n), out(grad_x, n);
-      Image<Index> where(indices, n);
-      from.data += c * from.channel, out.data += c * out.channel, where.data += c * where.channel;
+      from.data += c * from.channel, out.data += c * out.channel;
       C* to = sums.data();
       if constexpr (std::is_same_v<S, C>)
         if (direct) to = out.data;
       std::fill_n(to, pixels, C{});
-      scatter_channel(from, where, starts, width, offsets, to);
+      IndexImage(indices, n).visit([&](auto where) {
+        where.data += c * where.channel;
+        scatter_channel(from, where, starts, width, offsets, to);
+      });
       if (direct) continue;
       if constexpr (is_half<S>)
         if (dense) {
@@ -90,9 +92,10 @@ void gradient_by_channels(const Operand& grad, const Operand& indices, const Ope
 
 /// The gradient of `block` contiguous channels of an image from channel c on, as in scatter_channel(); `to` is (pixels,
 /// block). The last window comes first: a pixel's sum is added up in the order of line_of_gradient().
+/// (noinline: as scatter_channel().)
 template <class S, class Index, class C>
-void scatter_block(const Image<S>& grad, const Image<Index>& indices, const Starts& starts, int64_t width,
-                   const TapOffsets& offsets, int64_t c, int64_t block, C* to) {
+[[gnu::noinline]] void scatter_block(const Image<S>& grad, const Image<Index>& indices, const Starts& starts,
+                                     int64_t width, const TapOffsets& offsets, int64_t c, int64_t block, C* to) {
   const auto rows = std::ssize(starts.rows), columns = std::ssize(starts.columns);
   for (int64_t h = rows - 1; h >= 0; --h)
     for (int64_t w = columns - 1; w >= 0; --w) {
@@ -107,7 +110,7 @@ void scatter_block(const Image<S>& grad, const Image<Index>& indices, const Star
 
 /// Contiguous channels, as many at a time as stay in the cache, but no fewer than these.
 inline constexpr int64_t kBlockChannels = 64;
-template <class S, class Index>
+template <class S>
 void gradient_by_blocks(const Operand& grad, const Operand& indices, const Operand& grad_x, const MaxWindows& windows) {
   using C = Compute<S>;
   constexpr int64_t kCached = int64_t{1} << 18;
@@ -129,7 +132,9 @@ void gradient_by_blocks(const Operand& grad, const Operand& indices, const Opera
       if constexpr (std::is_same_v<S, C>)
         if (direct) to = out.data;
       std::fill_n(to, pixels * block, C{});
-      scatter_block(Image<S>(grad, n), Image<Index>(indices, n), starts, width, offsets, c, block, to);
+      IndexImage(indices, n).visit([&](const auto& where) {
+        scatter_block(Image<S>(grad, n), where, starts, width, offsets, c, block, to);
+      });
       if (direct) continue;
       const int64_t rows = whole ? 1 : height, columns = pixels / rows;
       for (int64_t h = 0; h < rows; ++h)
@@ -142,11 +147,10 @@ void gradient_by_blocks(const Operand& grad, const Operand& indices, const Opera
 /// Whether adding the gradient of each window to its pixel, an image on one thread, costs less than collecting, for
 /// registers of channels of a pixel, those of all windows that hold it. Costs are nanoseconds of a pixel, about, on a
 /// Zen 3.
-template <class C> bool prefers_blocks(const Operand& grad, const Operand& grad_x, const MaxWindows& windows) {
+inline bool prefers_blocks(const Operand& grad, const Operand& grad_x, const MaxWindows& windows) {
   constexpr double kAdd = 2.2, kWrite = 0.3, kPixel = 8, kRegister = 1, kPart = 6;
-  constexpr int64_t N = simd::kLanes<C>;
   constexpr int64_t kMost = int64_t{1} << 20;  // elements of the memory of a thread
-  const int64_t channels = grad_x.size(1);
+  const int64_t channels = grad_x.size(1), lanes = compute_lanes(grad_x.dtype);
   if (!divides_by_images(grad_x.size(0)) ||
       grad_x.size(2) * grad_x.size(3) > kMost / std::min(channels, kBlockChannels))
     return false;
@@ -155,7 +159,7 @@ template <class C> bool prefers_blocks(const Operand& grad, const Operand& grad_
   const Size2 kernel = windows.options.kernel_size;
   const double holding = held * static_cast<double>(std::min(kernel.height, grad_x.size(2))) *
                          static_cast<double>(std::min(kernel.width, grad_x.size(3)));
-  const double of_registers = static_cast<double>(channels / N) * kRegister + (channels % N == 0 ? 0 : kPart);
+  const double of_registers = static_cast<double>(channels / lanes) * kRegister + (channels % lanes == 0 ? 0 : kPart);
   return static_cast<double>(channels) * (held * kAdd + kWrite) < kPixel + holding * of_registers;
 }
 

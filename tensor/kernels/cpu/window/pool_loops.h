@@ -23,9 +23,8 @@ namespace weft::kernels::cpu {
 /// Indices are compared as integers as wide as the values, so that one mask serves both.
 template <class C> using IndexLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
 
-/// In place of the type of indices that are not computed.
-struct NoIndices {};
-template <class Index> inline constexpr bool kHasIndices = !std::is_same_v<Index, NoIndices>;
+/// The lanes of a register of what values of a floating dtype are computed in.
+inline int64_t compute_lanes(DType dtype) { return dtype == DType::f64 ? simd::kLanes<double> : simd::kLanes<float>; }
 
 /// Stands for a window that is all padding.
 template <class Index> constexpr Index kNoIndex = std::numeric_limits<Index>::max();
@@ -41,6 +40,7 @@ template <class S> struct Image {
   S* data;
   int64_t row, column, channel;
 
+  Image() = default;
   Image(const Operand& x, int64_t n)
       : data(x.data<S>() + n * x.stride(0)),
         row(x.stride(2)),
@@ -50,12 +50,6 @@ template <class S> struct Image {
   Image(S* memory, int64_t width, int64_t channels)
       : data(memory), row(width * channels), column(channels), channel(1) {}
   S* at(int64_t h, int64_t w) const { return data + h * row + w * column; }
-};
-
-template <> struct Image<NoIndices> {
-  static constexpr int64_t channel = 1;
-  Image(const Operand&, int64_t) {}
-  Image(NoIndices*, int64_t, int64_t) {}
 };
 
 /// The first `count` of N channels, `step` apart, as C. kFull: count is N and step is 1.
@@ -72,6 +66,30 @@ inline void store_channels(S* p, int64_t step, simd::Vec<C, N> v, int count) {
   S part[N];
   simd::store<C, N>(part, v);
   for (int i = 0; i < count; ++i) p[i * step] = part[i];
+}
+
+/// Calls f.operator()<kFull>(first channel, how many) for vectors of N channels; kFull where there are N, all
+/// contiguous.
+template <int N, class F> inline void for_each_vector(int64_t channels, bool neighbors, F&& f) {
+  int64_t c = 0;
+  if (neighbors)
+    for (; c + N <= channels; c += N) f.template operator()<true>(c, N);
+  for (; c < channels; c += N) f.template operator()<false>(c, static_cast<int>(std::min<int64_t>(N, channels - c)));
+}
+
+/// Reads `count` elements that lie `step` apart as C, or writes them.
+template <class C, class S> [[gnu::noinline]] void read_row(const S* from, int64_t step, int64_t count, C* to) {
+  if (step == 1) return copy_run(from, to, count);
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<C>(from[i * step]);
+}
+template <class C, class S> [[gnu::noinline]] void write_row(const C* from, int64_t count, S* to, int64_t step) {
+  constexpr int N = simd::kLanes<C>;
+  int64_t i = 0;
+  for (; step == 1 && count >= N && i < count; i += N) {
+    const int64_t at = std::min(i, count - N);  // the last register ends with the row
+    simd::store<C, N>(to + at, simd::load<C, N>(from + at));
+  }
+  for (; i < count; ++i) to[i * step] = static_cast<S>(from[i]);
 }
 
 namespace detail {
@@ -101,15 +119,6 @@ template <class F> void for_each_row(const Shape& shape, int64_t taps, F&& f) {
   });
 }
 
-/// Calls f.operator()<kFull>(first channel, how many) for vectors of N channels; kFull where there are N, all
-/// contiguous.
-template <int N, class F> inline void for_each_vector(int64_t channels, bool neighbors, F&& f) {
-  int64_t c = 0;
-  if (neighbors)
-    for (; c + N <= channels; c += N) f.template operator()<true>(c, N);
-  for (; c < channels; c += N) f.template operator()<false>(c, static_cast<int>(std::min<int64_t>(N, channels - c)));
-}
-
 /// Calls f.operator()<A, B>() with the numbers of linked rows and columns where they are common ones, so that loops
 /// over them unroll; <0, 0> where they are not.
 template <class F> inline void with_counts(int64_t rows, int64_t columns, F&& f) {
@@ -118,6 +127,17 @@ template <class F> inline void with_counts(int64_t rows, int64_t columns, F&& f)
   if (rows == 2) return f.template operator()<2, 2>();
   if (rows == 3) return f.template operator()<3, 3>();
   f.template operator()<0, 0>();
+}
+
+/// Calls f.operator()<A, B, kFull>(first channel, how many) for vectors of N contiguous channels; A and B as in
+/// with_counts(), 0 for a vector that is not full.
+template <int N, class F> inline void for_each_counted_vector(int64_t rows, int64_t columns, int64_t channels, F&& f) {
+  const int64_t full = channels / N * N;
+  if (full > 0)
+    with_counts(rows, columns, [=]<int A, int B>() {
+      for (int64_t c = 0; c < full; c += N) f.template operator()<A, B, true>(c, N);
+    });
+  if (full < channels) f.template operator()<0, 0, false>(full, static_cast<int>(channels - full));
 }
 
 /// Channels that leave most of a register empty.
@@ -160,21 +180,38 @@ template <class F> void for_each_band(const Operand& to, int64_t bytes, const F&
   });
 }
 
+/// f.operator()<S>() with a type as large as the elements, for loops that only move bits; a floating one where there is
+/// one, as registers turn those, and as their writes cannot change the integers of a loop.
+template <class F> void visit_word(DType dtype, const F& f) {
+  switch (size_of(dtype)) {
+    case 1: return f.template operator()<uint8_t>();
+    case 2: return f.template operator()<uint16_t>();
+    case 4: return f.template operator()<float>();
+    default: return f.template operator()<double>();
+  }
+}
+
 /// Rows of an image in memory of their own, channels-last, under their numbers in the image.
-template <class S> class ChannelsLastRows {
+class ChannelsLastRows {
  public:
   ChannelsLastRows(const Operand& image, const RowRange& rows)
       : rows_(rows),
         width_(image.size(3)),
         channels_(image.size(1)),
-        memory_((rows.end - rows.begin) * width_ * channels_),
-        image_(memory_.data() - rows.begin * width_ * channels_, width_, channels_) {}
-  const Image<S>& operator*() const { return image_; }
-  void read(const Image<S>& from) const { turn(from, image_); }
-  void write(const Image<S>& to) const { turn(image_, to); }
+        memory_(checked_bytes((rows.end - rows.begin) * width_ * channels_, size_of(image.dtype))) {}
+  template <class S> Image<S> as() const {
+    return {reinterpret_cast<S*>(memory_.data()) - rows_.begin * width_ * channels_, width_, channels_};
+  }
+  /// Copies the rows from, or to, image n.
+  void read(const Operand& images, int64_t n) const {
+    visit_word(images.dtype, [&]<class S>() { turn(Image<S>(images, n), as<S>()); });
+  }
+  void write(const Operand& images, int64_t n) const {
+    visit_word(images.dtype, [&]<class S>() { turn(as<S>(), Image<S>(images, n)); });
+  }
 
  private:
-  void turn(const Image<S>& from, const Image<S>& to) const {
+  template <class S> void turn(const Image<S>& from, const Image<S>& to) const {
     if (memory_.data() == nullptr) return;
     const bool whole = from.row == width_ * from.column && to.row == width_ * to.column;
     const int64_t rows = rows_.end - rows_.begin, pixels = whole ? rows * width_ : width_;
@@ -185,13 +222,12 @@ template <class S> class ChannelsLastRows {
 
   RowRange rows_;
   int64_t width_, channels_;
-  Scratch<S> memory_;
-  Image<S> image_;
+  Scratch<std::byte> memory_;
 };
 
 /// Bytes of an image.
-template <class S> int64_t image_bytes(const Operand& x) {
-  return x.size(1) * x.size(2) * x.size(3) * static_cast<int64_t>(sizeof(S));
+inline int64_t image_bytes(const Operand& x) {
+  return x.size(1) * x.size(2) * x.size(3) * static_cast<int64_t>(size_of(x.dtype));
 }
 
 }  // namespace weft::kernels::cpu

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
-#include "tensor/kernels/cpu/window/pool_loops.h"
+#include "tensor/kernels/cpu/window/max_indices.h"
 
 namespace weft::kernels::cpu {
 
@@ -69,24 +69,19 @@ template <class S> class WindowSearch {
     for (int l = 0; l < N; ++l) lane_[l] = static_cast<I>(l);
   }
 
-  /// A line of `count` pixels, `step` apart; the first is the window's element `tap`.
+  /// A line of `count` pixels, `step` apart, or contiguous; the first is the window's element `tap`.
   void look(const S* line, int64_t step, int64_t count, I tap) {
+    for (int64_t j = 0; j < count; j += N) look_at_part(line + j * step, step, count - j, tap + static_cast<I>(j));
+  }
+  void look(const S* line, int64_t count, I tap) {
     int64_t j = 0;
     const auto at = [&](int r) { return tap + static_cast<I>(j + r * N); };
-    const auto part = [&](int left) {
-      keep(kStep - 1, simd::first_lanes<C, N>(load_channels<false, C, N>(line + j * step, step, left), lowest(), left),
-           at(0));
-    };
-    if (step != 1) {
-      for (; j < count; j += N) part(static_cast<int>(std::min<int64_t>(N, count - j)));
-      return;
-    }
     for (; j + kStep * N <= count; j += kStep * N)
       for (int r = 0; r < kStep; ++r) keep(r, simd::load<C, N>(line + j + r * N), at(r));
 #pragma GCC unroll 4
     for (int r = 0; r < kStep - 1; ++r)
       if (j + N <= count) keep(r, simd::load<C, N>(line + j), at(0)), j += N;
-    if (j < count) part(static_cast<int>(count - j));
+    if (j < count) look_at_part(line + j, 1, count - j, at(0));
   }
   struct Found {
     C value;
@@ -113,6 +108,11 @@ template <class S> class WindowSearch {
 
  private:
   static Values lowest() { return simd::splat<C, N>(-std::numeric_limits<C>::infinity()); }
+  void look_at_part(const S* line, int64_t step, int64_t left, I tap) {
+    const int count = static_cast<int>(std::min<int64_t>(N, left));
+    const Values part = load_channels<false, C, N>(line, step, count);
+    keep(kStep - 1, simd::first_lanes<C, N>(part, lowest(), count), tap);
+  }
   void keep(int r, Values v, I first) {
     const Elements wins = simd::takes_place(v, best_[r]);
     best_[r] = wins ? v : best_[r];
@@ -123,11 +123,27 @@ template <class S> class WindowSearch {
   Elements element_[kStep], lane_;
 };
 
+/// Reads the window of the rows [a0, a1) and the columns of `line`, of one channel.
+template <class S>
+typename WindowSearch<S>::Found search_window(const S* channel, int64_t row, int64_t column, const Link* a0,
+                                              const Link* a1, const WindowPart& line, int64_t kernel_width) {
+  using I = IndexLane<Compute<S>>;
+  if (line.begin == line.end) a1 = a0;
+  WindowSearch<S> search(a0 != a1 ? static_cast<I>(a0->tap * kernel_width + line.tap) : kPaddingAlone);
+  const int64_t count = line.end - line.begin;
+  const S* const begin = channel + line.begin * column;
+  const auto tap = [&](const Link& a) { return static_cast<I>(a.tap * kernel_width + line.tap); };
+  if (column == 1)
+    for (const Link* a = a0; a != a1; ++a) search.look(begin + a->at * row, count, tap(*a));
+  else
+    for (const Link* a = a0; a != a1; ++a) search.look(begin + a->at * row, column, count, tap(*a));
+  return search.result();
+}
+
 /// `rows`: those that the windows of each row of results read.
-template <class S, class Index>
+template <class S>
 void maxima_of_wide_windows(const Operand& x, const Operand& out, const Operand& indices, const MaxWindows& windows,
                             const Links& rows) {
-  using I = IndexLane<Compute<S>>;
   const int64_t channels = out.size(1), height = out.size(2), width = out.size(3),
                 wide = windows.options.kernel_size.width;
   const int64_t pixels = windows.options.kernel_size.height * wide;
@@ -138,20 +154,15 @@ void maxima_of_wide_windows(const Operand& x, const Operand& out, const Operand&
       const int64_t n = i / (width * height * channels);
       const Image<S> from(x, n);
       const WindowPart line = part_of_window(windows, w, x.size(3), width);
-      const Link *a0 = rows.begin(h), *a1 = rows.end(h);
-      const bool any = a0 != a1 && line.begin != line.end;
-      I first = 0;
-      if constexpr (kHasIndices<Index>)
-        first = any ? static_cast<I>(a0->tap * wide + line.tap) : static_cast<I>(kNoIndex<Index>);
-      WindowSearch<S> search(first);
-      for (const Link* a = a0; any && a != a1; ++a)
-        search.look(from.at(a->at, line.begin) + c * from.channel, from.column, line.end - line.begin,
-                    static_cast<I>(a->tap * wide + line.tap));
-      const auto found = search.result();
+      const auto found =
+          search_window<S>(from.data + c * from.channel, from.row, from.column, rows.begin(h), rows.end(h), line, wide);
       const Image<S> to(out, n);
-      const Image<Index> where(indices, n);
       to.at(h, w)[c * to.channel] = static_cast<S>(found.value);
-      if constexpr (kHasIndices<Index>) where.at(h, w)[c * where.channel] = static_cast<Index>(found.element);
+      if (indices.defined())
+        visit_index_type(indices.dtype, [&]<class Index>() {
+          const Image<Index> where(indices, n);
+          where.at(h, w)[c * where.channel] = static_cast<Index>(found.element);
+        });
     }
   });
 }
