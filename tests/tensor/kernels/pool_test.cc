@@ -298,5 +298,23 @@ TEST(Pool, SameBitsAtAnyThreadCount) {
   EXPECT_EQ(with_threads(1, run), with_threads(3, run));
 }
 
+// One image is scattered by one thread and collected by several: sums of pixels that four windows share must not differ.
+TEST(Pool, SharedPixelsHaveTheSameGradientAtAnyThreadCount) {
+  const Shape shape = {1, 12, 9, 24}, out_shape = {1, 12, 7, 17};
+  const MaxWindows windows(shape, Size2(7, 17));
+  const auto run = [&] {
+    Random random(17);
+    Array<float> x = testing::random_array<float>(shape, Layout::channels_last, random, 1000), grad_x = x;
+    Array<float> out = testing::make_array<float>(out_shape, Layout::channels_last, random);
+    Array<uint8_t> indices = testing::make_array<uint8_t>(out_shape, Layout::channels_last, random);
+    op::MaxPool2d{windows}.cpu(x.operand(), out.operand(), indices.operand());
+    Array<float> grad = testing::random_array<float>(out_shape, Layout::channels_last, random, 1000);
+    for (float& v : grad.memory) v = 1.0f / (v + 0.5f);
+    op::MaxPool2dBackward{windows, shape}.cpu(grad.operand(), indices.operand(), grad_x.operand());
+    return grad_x.memory;
+  };
+  EXPECT_EQ(with_threads(1, run), with_threads(3, run));
+}
+
 }  // namespace
 }  // namespace weft

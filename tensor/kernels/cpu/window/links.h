@@ -56,28 +56,31 @@ class Links {
   }
   /// Of windows that share an axis.
   static Links of_shares(int64_t inputs, int64_t outputs) {
-    return between(outputs, inputs, [](int64_t, int64_t at, int64_t begin) { return Link{at, at - begin}; });
+    Links links;
+    for (int64_t window = 0; window < outputs; ++window) {
+      links.begin_position();
+      const auto [begin, end] = shared_range(window, outputs, inputs);
+      for (int64_t at = begin; at < end; ++at) links.links_.push_back({at, at - begin});
+    }
+    links.begin_position();
+    return links;
   }
   static Links of_shared_pixels(int64_t inputs, int64_t outputs) {
-    return between(inputs, outputs, [=](int64_t pixel, int64_t at, int64_t) {
-      return Link{at, pixel - shared_range(at, outputs, inputs).begin};
-    });
+    Links links;
+    for (int64_t pixel = 0; pixel < inputs; ++pixel) {
+      links.begin_position();
+      const auto [begin, end] = shared_range(pixel, inputs, outputs);
+      for (int64_t at = end - 1; at >= begin; --at)  // the last window begins last: the pixel is its lowest tap
+        links.links_.push_back({at, pixel - shared_range(at, outputs, inputs).begin});
+    }
+    links.begin_position();
+    return links;
   }
   const Link* begin(int64_t position) const { return links_.data() + first_[static_cast<size_t>(position)]; }
   const Link* end(int64_t position) const { return links_.data() + first_[static_cast<size_t>(position) + 1]; }
 
  private:
   void begin_position() { first_.push_back(links_.size()); }
-  template <class F> static Links between(int64_t from, int64_t to, const F& link) {
-    Links links;
-    for (int64_t i = 0; i < from; ++i) {
-      links.begin_position();
-      const auto [begin, end] = shared_range(i, from, to);
-      for (int64_t at = begin; at < end; ++at) links.links_.push_back(link(i, at, begin));
-    }
-    links.begin_position();
-    return links;
-  }
   std::vector<Link> links_;
   std::vector<size_t> first_;
 };
