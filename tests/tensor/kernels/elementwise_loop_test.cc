@@ -2,6 +2,9 @@
 // count.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+
 #include "tensor/core/error.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/ops/binary.h"
@@ -106,6 +109,66 @@ TEST(ElementwiseLoop, OutputMayBeAnInput) {
                      [&](const IntList& index) { ASSERT_EQ(a.get(index), before.get(index) + b.get(index)); });
       op::Sub{}.cpu(a.operand(), a.operand(), a.operand());
       for_each_index(a.shape(), [&](const IntList& index) { ASSERT_EQ(a.get(index), 0); });
+    }
+  }
+}
+
+/// Bits of `count` 16-bit floats: numbers, zeros of both signs, infinities and NaN.
+std::vector<uint16_t> any_bits(int64_t count, Random& random) {
+  std::vector<uint16_t> bits;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto sign = static_cast<uint16_t>(pick(random, 0, 1) << 15);
+    const auto size =
+        static_cast<uint16_t>(pick(random, 0, 9) == 0 ? pick(random, 0, 1) * 0x7fff : pick(random, 0x2000, 0x5fff));
+    bits.push_back(sign | size);
+  }
+  return bits;
+}
+template <class T> uint16_t sum_bits(uint16_t a, uint16_t b) {
+  return T(static_cast<float>(std::bit_cast<T>(a)) + static_cast<float>(std::bit_cast<T>(b))).bits;
+}
+template <class T> bool is_nan_bits(uint16_t bits) { return std::isnan(static_cast<float>(std::bit_cast<T>(bits))); }
+
+// Those of few instructions are converted in registers, 16 at a time (half_registers.h), and the rest in blocks.
+TEST(ElementwiseLoop, EveryHalfIsConvertedAlike) {
+  std::vector<uint16_t> x(65536), y(x.size());
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i * 40503);
+  const View view = View::contiguous({65536});
+  const auto check = [&]<class T>(DType dtype, T) {
+    op::Square{}.cpu({x.data(), &view, dtype}, {y.data(), &view, dtype});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float value = static_cast<float>(std::bit_cast<T>(x[i]));
+      ASSERT_EQ(y[i], T(value * value).bits) << x[i];
+    }
+  };
+  check(bf16, BFloat16());
+  check(f16, Float16());
+}
+
+TEST(ElementwiseLoop, HalvesOfAnyCountAndStep) {
+  Random random(25);
+  const auto check = [&]<class T>(DType dtype, int64_t count, int64_t step, bool in_place, T) {
+    std::vector<uint16_t> x = any_bits(count, random), y = any_bits(count * 2 + 1, random), out(x.size() + 1, 7);
+    const std::vector<uint16_t> before = x;
+    const View dense = View::contiguous({count}), other = View::create({count}, {step}, 0);
+    uint16_t* const to = in_place ? x.data() : out.data();
+    op::Add{}.cpu({x.data(), &dense, dtype}, {y.data(), &other, dtype}, {to, &dense, dtype});
+    for (int64_t i = 0; i < count; ++i) {
+      const uint16_t sum = sum_bits<T>(before[static_cast<size_t>(i)], y[static_cast<size_t>(i * step)]);
+      if (is_nan_bits<T>(sum)) {
+        ASSERT_TRUE(is_nan_bits<T>(to[i])) << text(count, " ", step, " ", i);
+      } else {
+        ASSERT_EQ(to[i], sum) << text(count, " ", step, " ", i);
+      }
+    }
+    EXPECT_EQ(out.back(), 7) << "wrote beyond the end";
+  };
+  for (const int64_t count : {1, 15, 16, 17, 31, 32, 33, 255, 256, 257, 271, 272, 273, 4113}) {
+    for (const int64_t step : {0, 1, 2}) {
+      for (const bool in_place : {false, true}) {
+        check(bf16, count, step, in_place, BFloat16());
+        check(f16, count, step, in_place, Float16());
+      }
     }
   }
 }

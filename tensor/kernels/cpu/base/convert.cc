@@ -39,18 +39,50 @@ int64_t narrow_pairs(const float* from, BFloat16* to, int64_t count) {
   return i;
 }
 #elif defined(__AVX2__)
-/// The first multiple of 16 values; returns how many. Two registers are packed to one, their quarters in turns.
+/// Eight floats, each rounded to nearest even in the lower half of its word; not for NaN.
+WEFT_SIMD __m256i round_numbers(__m256 v) {
+  const __m256i word = _mm256_castps_si256(v),
+                odd = _mm256_and_si256(_mm256_srli_epi32(word, 16), _mm256_set1_epi32(1));
+  return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(word, _mm256_set1_epi32(0x7fff)), odd), 16);
+}
+/// The words of two registers as sixteen half words, which are packed to their quarters in turns.
+WEFT_SIMD void put_half_words(BFloat16* to, __m256i low, __m256i high) {
+  const __m256i packed = _mm256_packus_epi32(low, high);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(packed, 0xd8));
+}
+/// The first multiple of 16 values; returns how many. NaN is rare, and left to a branch.
 int64_t narrow_pairs(const float* from, BFloat16* to, int64_t count) {
   int64_t i = 0;
   for (; i + 16 <= count; i += 16) {
-    const auto words = [=](int64_t j) { return (__m256i)simd::detail::bfloat_words<8>(simd::load<float>(from + j)); };
-    const __m256i packed = _mm256_packus_epi32(words(i), words(i + 8));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), _mm256_permute4x64_epi64(packed, 0xd8));
+    const __m256 low = _mm256_loadu_ps(from + i), high = _mm256_loadu_ps(from + i + 8);
+    const auto words = [](__m256 v) { return (__m256i)simd::detail::bfloat_words<8>((simd::Vec<float>)v); };
+    if (_mm256_movemask_ps(_mm256_cmp_ps(low, high, _CMP_UNORD_Q)) == 0) [[likely]]
+      put_half_words(to + i, round_numbers(low), round_numbers(high));
+    else
+      put_half_words(to + i, words(low), words(high));
   }
   return i;
 }
 #else
 int64_t narrow_pairs(const float*, BFloat16*, int64_t) { return 0; }
+#endif
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/// The first multiple of 16 values; returns how many. One register is unpacked to the upper halves of two: half the
+/// time that two loads of eight values take, which are widened and shifted.
+int64_t widen_pairs(const BFloat16* from, float* to, int64_t count) {
+  const __m256i zero = _mm256_setzero_si256();
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    const __m256i raw = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
+    const __m256i quarters = _mm256_permute4x64_epi64(raw, 0xd8);
+    _mm256_storeu_ps(to + i, _mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, quarters)));
+    _mm256_storeu_ps(to + i + 8, _mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, quarters)));
+  }
+  return i;
+}
+#else
+int64_t widen_pairs(const BFloat16*, float*, int64_t) { return 0; }
 #endif
 
 /// Where `from_step` is a small constant, g++ makes loads and shuffles of whole registers of it.
@@ -89,7 +121,10 @@ template <class T> void move(const void* from, int64_t from_step, void* to, int6
 
 }  // namespace
 
-void widen(const BFloat16* from, float* to, int64_t count) { each_register(from, to, count); }
+void widen(const BFloat16* from, float* to, int64_t count) {
+  const int64_t done = widen_pairs(from, to, count);
+  each_register(from + done, to + done, count - done);
+}
 void widen(const Float16* from, float* to, int64_t count) { each_register(from, to, count); }
 void narrow(const float* from, BFloat16* to, int64_t count) {
   const int64_t done = narrow_pairs(from, to, count);

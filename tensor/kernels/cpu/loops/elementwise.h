@@ -19,6 +19,7 @@
 #include "tensor/core/operand.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/loops/half_registers.h"
 #include "tensor/kernels/cpu/loops/pack_rows.h"
 #include "tensor/runtime/parallel.h"
 
@@ -52,7 +53,17 @@ void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop i
 template <class F> struct OnRegisters : F { template <class T> static constexpr bool kOnRegisters = true; };
 template <class F> OnRegisters<F> on_registers(F f) { return {f}; }
 
+/// Marks a functor of so few instructions that 16-bit floats take longer to convert (half_registers.h).
+template <class F> struct OfFewInstructions : F { static constexpr bool kFewInstructions = true; };
+template <class F> OfFewInstructions<F> few_instructions(F f) { return {f}; }
+
 namespace detail {
+
+/// Whether the values are converted in registers: those of one 16-bit type, for a functor of few instructions.
+template <class F, class Out, class... In> constexpr bool converts_in_registers() {
+  constexpr bool one_half = kConvertsInRegisters && is_half<Out> && (std::is_same_v<In, Out> && ...);
+  return one_half && requires { F::kFewInstructions; };
+}
 
 template <class F, class Out, class... C> constexpr bool takes_registers() {
   constexpr bool one_type = std::is_floating_point_v<Out> && (std::is_same_v<C, Out> && ...);
@@ -76,6 +87,19 @@ template <class T> class InputBlock {
     } else {
       return dense;
     }
+  }
+  /// The same as they are stored. Each block of the loop has the same `step`.
+  const T* stored(const char* from, int64_t step, int64_t count) {
+    if (step == sizeof(T)) return reinterpret_cast<const T*>(from);
+    T* const elements = reinterpret_cast<T*>(elements_);
+    if (step != 0) {
+      gather_elements<T>(from, step, elements, count);
+    } else if (from != stored_) {
+      stored_ = from;
+      const T value = *reinterpret_cast<const T*>(from);
+      for (int64_t i = 0; i < kLoopBlock; ++i) elements[i] = value;
+    }
+    return elements;
   }
   /// Several short rows as one block. All blocks share a row that is repeated.
   const Compute<T>* load_rows(const char* from, int64_t step, int64_t row_step, int64_t columns, int64_t rows) {
@@ -113,6 +137,7 @@ template <class T> class InputBlock {
   alignas(64) Compute<T> values_[is_half<T> ? kLoopBlock : 1];
   const char* repeated_ = nullptr;  // of what values() are: one value, or one row again and again
   int64_t repeats_ = 0;
+  const char* stored_ = nullptr;  // of what stored() repeats
 };
 
 /// The same for the output: `begin` says where to compute to, `end` brings it to memory.
@@ -234,11 +259,14 @@ template <class Out, class... In> struct Computation {
   void (*scalar_rows)(const void* functor, char* const* p, const int64_t* step, const int64_t* row_step, int64_t count,
                       int64_t rows);
   bool in_blocks;
+  /// For at least one element if there are kHalvesTogether; returns for how many. Null if there is none.
+  int64_t (*halves)(const void* functor, int64_t count, Out* out, const In*... in) = nullptr;
 
   template <class F> static Computation of(const F& f) {
     Computation computation{&f, &compute<F, Compute<Out>, Compute<In>...>, nullptr, blocks_for<F, Out, In...>()};
     if constexpr (sizeof...(In) == 2 && !blocks_for<F, Out, In...>())
       computation.scalar_rows = &detail::scalar_rows<F, Out, In...>;
+    if constexpr (converts_in_registers<F, Out, In...>()) computation.halves = &compute_halves<F, Out, In...>;
     return computation;
   }
 };
@@ -248,12 +276,24 @@ WEFT_ONE_COPY void block_loop(const Computation<Out, In...>& computation, char* 
                               int64_t count, std::index_sequence<k...>) {
   std::tuple<InputBlock<In>...> inputs;
   OutputBlock<Out> output;
-  for (int64_t start = 0; start < count; start += kLoopBlock) {
-    const int64_t size = count - start < kLoopBlock ? count - start : kLoopBlock;
+  constexpr bool kOneHalf = is_half<Out> && (std::is_same_v<In, Out> && ...);
+  const bool in_registers = kOneHalf && computation.halves != nullptr && step[0] == sizeof(Out);
+  const bool unit = ((step[k + 1] == sizeof(In)) && ...);
+  for (int64_t start = 0; start < count;) {
+    int64_t size = count - start;
+    if (size > kLoopBlock && !(in_registers && unit)) size = kLoopBlock;
+    if constexpr (kOneHalf) {
+      if (in_registers && size >= kHalvesTogether) {
+        start += computation.halves(computation.functor, size, reinterpret_cast<Out*>(p[0]) + start,
+                                    std::get<k>(inputs).stored(p[k + 1] + start * step[k + 1], step[k + 1], size)...);
+        continue;
+      }
+    }
     char* to = p[0] + start * step[0];
     computation.run(computation.functor, size, output.begin(to, step[0]),
                     std::get<k>(inputs).load(p[k + 1] + start * step[k + 1], step[k + 1], size)...);
     output.end(to, step[0], size);
+    start += size;
   }
 }
 

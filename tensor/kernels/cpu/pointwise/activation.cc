@@ -40,10 +40,8 @@ using namespace kernels::cpu;
 
 WEFT_UNARY_KERNEL(Mish, floating(kMathGrain, on_registers(MishOf{}), x, out))
 WEFT_UNARY_KERNEL(Logsigmoid, floating(kMathGrain, on_registers([](auto v) { return -vmath::softplus(-v); }), x, out))
-WEFT_UNARY_KERNEL(Hardswish, floating(
-                                 kCheapGrain, [](auto v) { return v * hard_gate(v); }, x, out))
-WEFT_UNARY_KERNEL(Hardsigmoid, floating(
-                                   kCheapGrain, [](auto v) { return hard_gate(v); }, x, out))
+WEFT_UNARY_KERNEL(Hardswish, floating(kCheapGrain, few_instructions([](auto v) { return v * hard_gate(v); }), x, out))
+WEFT_UNARY_KERNEL(Hardsigmoid, floating(kCheapGrain, few_instructions([](auto v) { return hard_gate(v); }), x, out))
 WEFT_UNARY_KERNEL(Softsign, floating(
                                 kCheapGrain, [](auto v) { return v / (1 + std::fabs(v)); }, x, out))
 

@@ -72,14 +72,15 @@ template <class T> T beyond(T bound, T end) {
 namespace weft {
 using namespace kernels::cpu;
 
-WEFT_BACKWARD_KERNEL(ReluBackward, kCheapGrain, []<class T>(T d, T y) { return y <= T(0) ? T(0) : d; })
-WEFT_BACKWARD_KERNEL(SigmoidBackward, kCheapGrain, [](auto d, auto y) { return d * (y * (1 - y)); })
-WEFT_BACKWARD_KERNEL(TanhBackward, kCheapGrain, [](auto d, auto y) { return d * (1 - y * y); })
+WEFT_BACKWARD_KERNEL(ReluBackward, kCheapGrain,
+                     few_instructions([]<class T>(T d, T y) { return y <= T(0) ? T(0) : d; }))
+WEFT_BACKWARD_KERNEL(SigmoidBackward, kCheapGrain, few_instructions([](auto d, auto y) { return d * (y * (1 - y)); }))
+WEFT_BACKWARD_KERNEL(TanhBackward, kCheapGrain, few_instructions([](auto d, auto y) { return d * (1 - y * y); }))
 WEFT_BACKWARD_KERNEL(SiluBackward, kMathGrain, on_registers(SiluBackwardOf{}))
 WEFT_BACKWARD_KERNEL(SoftplusBackward, kMathGrain, on_registers([](auto d, auto v) { return d * vmath::sigmoid(v); }))
 WEFT_BACKWARD_KERNEL(LogsigmoidBackward, kMathGrain,
                      on_registers([](auto d, auto v) { return d * vmath::sigmoid(-v); }))
-WEFT_BACKWARD_KERNEL(HardswishBackward, kCheapGrain, HardswishBackwardOf{})
+WEFT_BACKWARD_KERNEL(HardswishBackward, kCheapGrain, few_instructions(HardswishBackwardOf{}))
 WEFT_BACKWARD_KERNEL(MishBackward, kMathGrain, on_registers(MishBackwardOf{}))
 WEFT_BACKWARD_KERNEL(EluBackward, kMathGrain,
                      on_registers(EluBackwardOf{scale * alpha * input_scale, scale, input_scale}))
@@ -93,7 +94,7 @@ void op::PiecewiseBackward::cpu(const Operand& g, const Operand& x, const Operan
                              static_cast<C>(outside)};
     if (open && f.low > -kInf) f.low = beyond(f.low, kInf);
     if (open && f.high < kInf) f.high = beyond(f.high, -kInf);
-    elementwise<T, T, T>(kCheapGrain, f, out, g, x);
+    elementwise<T, T, T>(kCheapGrain, few_instructions(f), out, g, x);
   });
 }
 

@@ -82,7 +82,7 @@ void three_operands(const F& f, double value, const Operand& x, const Operand& a
     const auto with_value = [&f, factor = static_cast<Compute<T>>(value)](auto to, auto p, auto q) {
       return f(to, p, q, factor);
     };
-    elementwise<T, T, T, T>(kCheapGrain, with_value, out, x, a, b);
+    elementwise<T, T, T, T>(kCheapGrain, few_instructions(with_value), out, x, a, b);
   });
 }
 
@@ -117,23 +117,24 @@ void op::Copysign::cpu(const Operand& a, const Operand& b, const Operand& out) c
       kCheapGrain, [](auto x, auto y) { return std::copysign(x, y); }, a, b, out);
 }
 
-WEFT_BINARY_KERNEL(SquaredDifference, floating_pair(
-                                          kCheapGrain, [](auto x, auto y) { return (x - y) * (x - y); }, a, b, out))
+WEFT_BINARY_KERNEL(SquaredDifference,
+                   floating_pair(kCheapGrain, few_instructions([](auto x, auto y) { return (x - y) * (x - y); }), a, b,
+                                 out))
 WEFT_BINARY_KERNEL(LogisticLoss, floating_pair(kMathGrain, on_registers(LogisticLossOf{}), a, b, out))
-WEFT_BINARY_KERNEL(Huber, floating_pair(kCheapGrain, HuberOf{delta}, a, b, out))
-WEFT_BINARY_KERNEL(
-    Lerp, weight < 0.5
-              ? floating_pair(
-                    kCheapGrain, [w = weight](auto x, auto y) { return x + (y - x) * static_cast<decltype(x)>(w); }, a,
-                    b, out)
-              : floating_pair(
-                    kCheapGrain, [w = 1 - weight](auto x, auto y) { return y - (y - x) * static_cast<decltype(x)>(w); },
-                    a, b, out))
+WEFT_BINARY_KERNEL(Huber, floating_pair(kCheapGrain, few_instructions(HuberOf{delta}), a, b, out))
+WEFT_BINARY_KERNEL(Lerp, weight < 0.5 ? floating_pair(kCheapGrain, few_instructions([w = weight](auto x, auto y) {
+                                                        return x + (y - x) * static_cast<decltype(x)>(w);
+                                                      }),
+                                                      a, b, out)
+                                      : floating_pair(kCheapGrain, few_instructions([w = 1 - weight](auto x, auto y) {
+                                                        return y - (y - x) * static_cast<decltype(x)>(w);
+                                                      }),
+                                                      a, b, out))
 
 void op::LerpBy::cpu(const Operand& a, const Operand& b, const Operand& weight, const Operand& out) const {
   visit_floating(out.dtype, [&]<class T>() {
     const auto blend = [](auto x, auto y, auto w) { return w < 0.5f ? x + (y - x) * w : y - (y - x) * (1 - w); };
-    elementwise<T, T, T, T>(kCheapGrain, blend, out, a, b, weight);
+    elementwise<T, T, T, T>(kCheapGrain, few_instructions(blend), out, a, b, weight);
   });
 }
 // From left to right, as the formulas are written: a small value keeps the product of large operands in range.

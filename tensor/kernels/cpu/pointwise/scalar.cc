@@ -9,19 +9,17 @@ namespace weft::kernels::cpu {
 namespace {
 
 // out = f(x, value), the value in the type the kernel computes in.
-template <class F> void number(int64_t grain, const F& f, const Operand& x, const Scalar& value, const Operand& out) {
+template <class F> void number(const F& f, const Operand& x, const Scalar& value, const Operand& out) {
   visit_number(x.dtype, [&]<class T>() {
     using C = Compute<T>;
-    elementwise<T, T>(
-        grain, [&f, v = scalar_as<C>(value)](C e) { return f(e, v); }, out, x);
+    elementwise<T, T>(kCheapGrain, few_instructions([&f, v = scalar_as<C>(value)](C e) { return f(e, v); }), out, x);
   });
 }
 
 template <class F> void floating(const F& f, const Operand& x, const Scalar& value, const Operand& out) {
   visit_floating(x.dtype, [&]<class T>() {
     using C = Compute<T>;
-    elementwise<T, T>(
-        kCheapGrain, [&f, v = scalar_as<C>(value)](C e) { return f(e, v); }, out, x);
+    elementwise<T, T>(kCheapGrain, few_instructions([&f, v = scalar_as<C>(value)](C e) { return f(e, v); }), out, x);
   });
 }
 
@@ -66,9 +64,9 @@ namespace weft {
 using namespace kernels::cpu;
 
 // clang-format off
-WEFT_UNARY_KERNEL(AddScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_add(e, v); }, x, value, out))
-WEFT_UNARY_KERNEL(RsubScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_sub(v, e); }, x, value, out))
-WEFT_UNARY_KERNEL(MulScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_mul(e, v); }, x, value, out))
+WEFT_UNARY_KERNEL(AddScalar, number([](auto e, auto v) { return wrapping_add(e, v); }, x, value, out))
+WEFT_UNARY_KERNEL(RsubScalar, number([](auto e, auto v) { return wrapping_sub(v, e); }, x, value, out))
+WEFT_UNARY_KERNEL(MulScalar, number([](auto e, auto v) { return wrapping_mul(e, v); }, x, value, out))
 WEFT_UNARY_KERNEL(DivScalar, floating([](auto e, auto v) { return e / v; }, x, value, out))
 WEFT_UNARY_KERNEL(RdivScalar, floating([](auto e, auto v) { return v / e; }, x, value, out))
 WEFT_UNARY_KERNEL(PowScalar, pow_scalar(x, value, out))

@@ -92,7 +92,7 @@ template <class T> bool is_below(T x) {
 
 /// f of floating values; integers are themselves.
 template <class F> void to_integer(const F& f, const Operand& x, const Operand& out) {
-  is_floating(x.dtype) ? floating(kCheapGrain, f, x, out) : op::Clip{}.cpu(x, out);
+  is_floating(x.dtype) ? floating(kCheapGrain, few_instructions(f), x, out) : op::Clip{}.cpu(x, out);
 }
 
 }  // namespace
@@ -103,8 +103,8 @@ using namespace kernels::cpu;
 
 WEFT_UNARY_KERNEL(Neg, is_half_precision(x.dtype) ? of_bits(NegatedBits{}, x, out) : number(Negated{}, x, out))
 WEFT_UNARY_KERNEL(Abs, is_half_precision(x.dtype) ? of_bits(AbsoluteBits{}, x, out) : number(Absolute{}, x, out))
-WEFT_UNARY_KERNEL(Sign, number(SignOf{}, x, out))
-WEFT_UNARY_KERNEL(Square, number(Squared{}, x, out))
+WEFT_UNARY_KERNEL(Sign, number(few_instructions(SignOf{}), x, out))
+WEFT_UNARY_KERNEL(Square, number(few_instructions(Squared{}), x, out))
 WEFT_UNARY_KERNEL(Relu, is_half_precision(x.dtype)
                             ? of_bits(PositiveBits{static_cast<uint16_t>(x.dtype == bf16 ? 0xff80 : 0xfc00)}, x, out)
                             : number(Positive{}, x, out))
@@ -113,12 +113,9 @@ WEFT_UNARY_KERNEL(Round, to_integer([](auto v) { return std::rint(v); }, x, out)
 WEFT_UNARY_KERNEL(Floor, to_integer([](auto v) { return std::floor(v); }, x, out))
 WEFT_UNARY_KERNEL(Ceil, to_integer([](auto v) { return std::ceil(v); }, x, out))
 WEFT_UNARY_KERNEL(Trunc, to_integer([](auto v) { return std::trunc(v); }, x, out))
-WEFT_UNARY_KERNEL(Sqrt, floating(
-                            kCheapGrain, [](auto v) { return std::sqrt(v); }, x, out))
-WEFT_UNARY_KERNEL(Rsqrt, floating(
-                             kCheapGrain, [](auto v) { return 1 / std::sqrt(v); }, x, out))
-WEFT_UNARY_KERNEL(Reciprocal, floating(
-                                  kCheapGrain, [](auto v) { return 1 / v; }, x, out))
+WEFT_UNARY_KERNEL(Sqrt, floating(kCheapGrain, few_instructions([](auto v) { return std::sqrt(v); }), x, out))
+WEFT_UNARY_KERNEL(Rsqrt, floating(kCheapGrain, few_instructions([](auto v) { return 1 / std::sqrt(v); }), x, out))
+WEFT_UNARY_KERNEL(Reciprocal, floating(kCheapGrain, few_instructions([](auto v) { return 1 / v; }), x, out))
 WEFT_UNARY_KERNEL(LogicalNot, predicate([](auto v) { return v == decltype(v)(0); }, x, out))
 WEFT_UNARY_KERNEL(IsNan, predicate([](auto v) { return is_nan(v); }, x, out))
 WEFT_UNARY_KERNEL(IsInf, predicate([](auto v) { return !is_nan(v) && !is_finite(v); }, x, out))
@@ -165,7 +162,7 @@ void op::Clip::cpu(const Operand& x, const Operand& out) const {
     if (is_nan(f.low) || is_nan(f.high))
       return elementwise<T, T>(
           kCheapGrain, [](C) { return Limits::quiet_NaN(); }, out, x);
-    elementwise<T, T>(kCheapGrain, f, out, x);
+    elementwise<T, T>(kCheapGrain, few_instructions(f), out, x);
   });
 }
 

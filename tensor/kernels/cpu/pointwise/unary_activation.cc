@@ -59,7 +59,7 @@ void op::LeakyRelu::cpu(const Operand& x, const Operand& out) const {
     const T below = v * static_cast<T>(slope);
     return v > T(0) ? v : below;
   };
-  floating(kCheapGrain, f, x, out);
+  floating(kCheapGrain, few_instructions(f), x, out);
 }
 
 void op::GeluOp::cpu(const Operand& x, const Operand& out) const {
