@@ -320,5 +320,21 @@ TEST(ShortAxes, SignsOfHalves) {
   }
 }
 
+// Rows that are not contiguous are copied if many panels of the other operand read them.
+TEST(ShortAxes, CdistOfSteppedRowsHasTheBitsOfContiguousOnes) {
+  for (const DType dtype : {f32, f64, bf16, f16}) {
+    for (const Tensor& rows : stepped_rows(5, dtype)) {
+      for (const double p : {0.0, 1.0, 2.0, HUGE_VAL}) {
+        const Tensor expected = cdist(rows.contiguous(), rows.contiguous(), p);
+        EXPECT_EQ(values(cdist(rows, rows, p)), values(expected)) << p;
+        const Tensor batch = rows.expand({3, kRows, 5});
+        EXPECT_EQ(values(cdist(batch, rows, p)), values(expected.expand({3, kRows, kRows}))) << p;
+        const Tensor stacked = stack({rows.t(), rows.t()}).transpose(1, 2);
+        EXPECT_EQ(values(cdist(stacked, rows, p)), values(expected.expand({2, kRows, kRows}))) << p;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft

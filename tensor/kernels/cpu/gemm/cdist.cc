@@ -181,6 +181,18 @@ template <class T> void cdist(double metric, const Operand& x, const Operand& y,
   });
 }
 
+/// f(x), or f of a copy whose rows are contiguous: each of `panels` of the other operand reads all of them again.
+template <class T, class F> void with_contiguous_rows(const Operand& x, int64_t panels, const F& f) {
+  constexpr int64_t kFewPanels = 2;
+  const int64_t rows = x.size(x.rank() - 2), length = x.size(x.rank() - 1);
+  if (x.stride(x.rank() - 1) == 1 || panels <= kFewPanels || x.view->overlaps_itself()) return f(x);
+  const Scratch<T> memory(x.numel());
+  for (int64_t i = 0; i < batch_count(x); ++i)
+    copy_matrix<T, T>(matrix_of<const T>(x, i), row_major(memory.data() + i * rows * length, rows, length));
+  const View view = View::contiguous(x.shape());
+  f(Operand{memory.data(), &view, x.dtype});
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -189,7 +201,10 @@ using namespace kernels::cpu;
 
 void op::Cdist::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   if (out.numel() == 0) return;
-  visit_floating(out.dtype, [&]<class T>() { cdist<T>(p, a, b, out); });
+  visit_floating(out.dtype, [&]<class T>() {
+    const int64_t panels = ceil_div(b.size(b.rank() - 2), kMostVectors * simd::kLanes<Compute<T>>);
+    with_contiguous_rows<T>(a, panels, [&](const Operand& rows) { cdist<T>(p, rows, b, out); });
+  });
 }
 
 }  // namespace weft
