@@ -4,8 +4,8 @@
 // once, which splits the work over threads. Operands that are all row-major are one row. Of others it drops axes of
 // size 1, orders the rest by the first operand's strides, merges axes that are one in memory (so tensors that share
 // another dense order are one row as well), and hands two axes at a time to `loop_rows`, which has loops for unit
-// strides, for one broadcast value of two, and for everything else. bf16 and f16 are widened in blocks and computed in
-// float.
+// strides, for one broadcast value of two, and for everything else. bf16 and f16 are computed in float: widened in
+// blocks, or in registers if the function takes few instructions (half_registers.h).
 //
 // Where a thread's share begins depends only on fixed chunk sizes, and every element is computed by the same expression
 // wherever it lies, so results have the same bits for any number of threads.

@@ -42,8 +42,8 @@ WEFT_UNARY_KERNEL(Mish, floating(kMathGrain, on_registers(MishOf{}), x, out))
 WEFT_UNARY_KERNEL(Logsigmoid, floating(kMathGrain, on_registers([](auto v) { return -vmath::softplus(-v); }), x, out))
 WEFT_UNARY_KERNEL(Hardswish, floating(kCheapGrain, few_instructions([](auto v) { return v * hard_gate(v); }), x, out))
 WEFT_UNARY_KERNEL(Hardsigmoid, floating(kCheapGrain, few_instructions([](auto v) { return hard_gate(v); }), x, out))
-WEFT_UNARY_KERNEL(Softsign, floating(
-                                kCheapGrain, [](auto v) { return v / (1 + std::fabs(v)); }, x, out))
+WEFT_UNARY_KERNEL(Softsign,
+                  floating(kCheapGrain, few_instructions([](auto v) { return v / (1 + std::fabs(v)); }), x, out))
 
 void op::Elu::cpu(const Operand& x, const Operand& out) const {
   floating(kMathGrain, on_registers(EluOf{scale * alpha, scale, input_scale}), x, out);
@@ -56,12 +56,12 @@ void op::Softshrink::cpu(const Operand& x, const Operand& out) const {
     const T w = static_cast<T>(by), inside = v == v ? T(0) : v, below = v < -w ? v + w : inside;
     return v > w ? v - w : below;
   };
-  floating(kCheapGrain, f, x, out);
+  floating(kCheapGrain, few_instructions(f), x, out);
 }
 
 void op::Hardshrink::cpu(const Operand& x, const Operand& out) const {
   const auto f = [by = width]<class T>(T v) { return std::fabs(v) <= static_cast<T>(by) ? T(0) : v; };
-  floating(kCheapGrain, f, x, out);
+  floating(kCheapGrain, few_instructions(f), x, out);
 }
 
 void op::Threshold::cpu(const Operand& x, const Operand& out) const {
@@ -69,12 +69,11 @@ void op::Threshold::cpu(const Operand& x, const Operand& out) const {
     const T low = static_cast<T>(at), other = static_cast<T>(to);  // read in any case: else it is a jump
     return v <= low ? other : v;
   };
-  floating(kCheapGrain, f, x, out);
+  floating(kCheapGrain, few_instructions(f), x, out);
 }
 
 void op::Prelu::cpu(const Operand& x, const Operand& slope, const Operand& out) const {
-  floating_pair(
-      kCheapGrain, [](auto v, auto s) { return v > 0 ? v : v * s; }, x, slope, out);
+  floating_pair(kCheapGrain, few_instructions([](auto v, auto s) { return v > 0 ? v : v * s; }), x, slope, out);
 }
 
 }  // namespace weft

@@ -152,15 +152,13 @@ void op::Nextafter::cpu(const Operand& a, const Operand& b, const Operand& out) 
 
 void op::Fmax::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   visit_number(out.dtype, [&]<class T>() {
-    elementwise<T, T, T>(
-        kCheapGrain, [](auto x, auto y) { return larger_number(x, y); }, out, a, b);
+    elementwise<T, T, T>(kCheapGrain, few_instructions([](auto x, auto y) { return larger_number(x, y); }), out, a, b);
   });
 }
 
 void op::Fmin::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   visit_number(out.dtype, [&]<class T>() {
-    elementwise<T, T, T>(
-        kCheapGrain, [](auto x, auto y) { return smaller_number(x, y); }, out, a, b);
+    elementwise<T, T, T>(kCheapGrain, few_instructions([](auto x, auto y) { return smaller_number(x, y); }), out, a, b);
   });
 }
 

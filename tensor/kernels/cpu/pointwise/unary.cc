@@ -140,7 +140,7 @@ void op::NanToNum::cpu(const Operand& x, const Operand& out) const {
         const C inside = clamped(v, least, largest);
         return v != v ? replaced : inside;
       };
-      return elementwise<T, T>(kCheapGrain, limited, out, x);
+      return elementwise<T, T>(kCheapGrain, few_instructions(limited), out, x);
     }
     const C up = above ? scalar_as<C>(*above) : largest, down = below ? scalar_as<C>(*below) : -largest;
     const auto f = [=, replaced = static_cast<C>(nan)](C v) {
