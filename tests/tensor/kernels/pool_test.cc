@@ -298,7 +298,7 @@ TEST(Pool, SameBitsAtAnyThreadCount) {
   EXPECT_EQ(with_threads(1, run), with_threads(3, run));
 }
 
-// One image is scattered by one thread and collected by several: sums of pixels that four windows share must not differ.
+// One thread scatters the gradient of an image, several collect it: sums of pixels in four windows must not differ.
 TEST(Pool, SharedPixelsHaveTheSameGradientAtAnyThreadCount) {
   const Shape shape = {1, 12, 9, 24}, out_shape = {1, 12, 7, 17};
   const MaxWindows windows(shape, Size2(7, 17));

@@ -227,6 +227,13 @@ template <class Combine, class T, int N> WEFT_SIMD T fold_lanes(Vec<T, N> v) {
   }
 }
 
+/// v, loaded once. Without this g++ loads it again for each product, which is more loads than a cycle has: a tile of
+/// four rows takes twice as long.
+template <class V> WEFT_SIMD V in_register(V v) {
+  asm("" : "+v"(v));
+  return v;
+}
+
 /// Lane by lane the larger (smaller) of both, b where either is NaN; V may be one value. In 512-bit registers it is one
 /// instruction, which g++ 12 does not find itself.
 template <class V> WEFT_SIMD V larger(V a, V b) {

@@ -43,12 +43,6 @@ template <class T> struct DotTile {
   bool adds;            // to `sums`
 };
 
-/// Loaded once: g++ would load it again for each product, and so more than a cycle has loads for.
-template <class V> WEFT_SIMD V in_register(V v) {
-  asm("" : "+v"(v));
-  return v;
-}
-
 template <class T, int kRows, int kColumns> [[gnu::noinline]] void dot_tile(const DotTile<T>& t) {
   using C = Compute<T>;
   using Vector = simd::Vec<C>;
@@ -63,8 +57,10 @@ template <class T, int kRows, int kColumns> [[gnu::noinline]] void dot_tile(cons
 #pragma GCC unroll 4
     for (int i = 0; i < kLines; ++i) __builtin_prefetch(ahead + i * kLine, 0, 2);
     ahead += kRows * N;
-    const auto row = [&](int r) __attribute__((always_inline)) { return in_register(load(a + r * stride)); };
-    const auto column = [&](int j) __attribute__((always_inline)) { return in_register(simd::load<C>(b + j * N)); };
+    const auto row = [&](int r) __attribute__((always_inline)) { return simd::in_register(load(a + r * stride)); };
+    const auto column = [&](int j) __attribute__((always_inline)) {
+      return simd::in_register(simd::load<C>(b + j * N));
+    };
     // The fewer of both are kept for the others, which come one by one.
     Vector kept[std::min(kRows, kColumns)];
     if constexpr (kRows < kColumns) {

@@ -90,7 +90,7 @@ template <class T, int kRows, int kVectors> [[gnu::noinline]] void gemm_tile(con
     for (const int64_t end = std::max<int64_t>(k - kLine, 0); k > end; --k, b += b_step) {
       Vector right[kVectors];
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) right[v] = simd::load<T, N>(b + v * N);
+      for (int v = 0; v < kVectors; ++v) right[v] = simd::in_register(simd::load<T, N>(b + v * N));
 #pragma GCC unroll 12
       for (int r = 0; r < kRows; ++r) {
         const T value = left[r / 4][r % 4 == 3 ? row3 : r % 4 * row];
