@@ -30,7 +30,11 @@ template <class T> class PackedMatrix {
   /// c = a b on this thread: `rows` rows of a and c, `a_row` and `c_row` apart. Each element is summed along K in one
   /// order however many rows there are.
   void left_multiply(const T* a, int64_t a_row, int64_t rows, T* c, int64_t c_row) const {
-    for (int64_t p = 0; p < panels_; ++p) {
+    int64_t p = 0;
+    if (rows == 1) p = few_rows<1>(a, a_row, c, c_row);
+    if (rows == 2) p = few_rows<2>(a, a_row, c, c_row);
+    if (rows == 3) p = few_rows<3>(a, a_row, c, c_row);
+    for (; p < panels_; ++p) {
       const int64_t width = std::min(kWidth, columns_ - p * kWidth), vectors = ceil_div(width, kLanes);
       const int64_t most = kGemmTileRows[static_cast<size_t>(vectors - 1)], strips = ceil_div(rows, most);
       const auto last = static_cast<int>(width - (vectors - 1) * kLanes);
@@ -45,6 +49,27 @@ template <class T> class PackedMatrix {
 
  private:
   static constexpr int64_t kLanes = simd::kLanes<T>, kWidth = kGemmTileVectors * kLanes;
+
+  /// The product of kRows rows by the first panels, as many at a time as have eight sums: with fewer, the CPU waits for
+  /// one addition before it begins the next. Returns the first panel that is left.
+  template <int kRows> [[gnu::noinline]] int64_t few_rows(const T* a, int64_t a_row, T* c, int64_t c_row) const {
+    constexpr int kPanels = ceil_div(8, kRows * kGemmTileVectors), kVectors = kPanels * kGemmTileVectors;
+    int64_t p = 0;
+    for (; (p + kPanels) * kWidth <= columns_; p += kPanels) {
+      simd::Vec<T> sums[kRows][kVectors] = {};
+      const T* b = values_.data() + p * depth_ * kWidth;
+      for (int64_t k = 0; k < depth_; ++k, b += kWidth)
+        for (int v = 0; v < kVectors; ++v) {
+          const T* at = b + v / kGemmTileVectors * depth_ * kWidth + v % kGemmTileVectors * kLanes;
+          const auto right = simd::in_register(simd::load<T>(at));
+          for (int r = 0; r < kRows; ++r) sums[r][v] += a[r * a_row + k] * right;
+        }
+      for (int r = 0; r < kRows; ++r)
+        for (int v = 0; v < kVectors; ++v) simd::store<T>(c + r * c_row + p * kWidth + v * kLanes, sums[r][v]);
+    }
+    return p;
+  }
+
   int64_t depth_, columns_, panels_;
   Scratch<T> values_;
 };
