@@ -4,6 +4,8 @@
 // (zeros where there is none). `kept` is what backward reads: i f g o of an LSTM, r z n and (W_n h + b_n) of a GRU.
 #pragma once
 
+#include <type_traits>
+
 #include "tensor/kernels/cpu/base/vector_math.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 
@@ -24,8 +26,22 @@ template <class C> void rnn_step(const CellStep<C>& s, bool relu) {
       });
 }
 
+/// Whether for_lanes() gives fewer lanes than a register has.
+template <class Count> inline constexpr bool kIsPart = std::is_same_v<Count, int>;
+
+/// last(j, whole register) for the whole registers of a row, after the loop that puts what it reads. It is one long
+/// chain of operations: in the same loop, the CPU would not look far enough ahead to compute the next gates meanwhile.
+/// Not for a part of a register, since masked stores are slow to be read again.
+template <class C> WEFT_SIMD void finish_whole(int64_t length, auto&& last) {
+  constexpr int kWidth = simd::kLanes<C>;
+  for (int64_t j = 0; j + kWidth <= length; j += kWidth) last(j, std::integral_constant<int, kWidth>{});
+}
+
 template <class C> void lstm_step(const CellStep<C>& s) {
   const int64_t n = s.hidden;
+  const auto finish = [&](int64_t j, auto count, auto o, auto c) __attribute__((always_inline)) {
+    put_lanes(s.h + j, o * vmath::tanh(c), count);
+  };
   for_lanes<C>(
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
         const auto gate = [&](int64_t k) __attribute__((always_inline)) {
@@ -38,12 +54,21 @@ template <class C> void lstm_step(const CellStep<C>& s) {
         put_lanes(s.kept + j, i, count), put_lanes(s.kept + n + j, f, count);
         put_lanes(s.kept + 2 * n + j, g, count), put_lanes(s.kept + 3 * n + j, o, count);
         put_lanes(s.cell + j, c, count);
-        put_lanes(s.h + j, o * vmath::tanh(c), count);
+        if constexpr (kIsPart<decltype(count)>) finish(j, count, o, c);
+      });
+  finish_whole<C>(
+      n, [&](int64_t j, auto count) __attribute__((always_inline)) {
+        finish(j, count, lanes_at(s.kept + 3 * n + j, count), lanes_at(s.cell + j, count));
       });
 }
 
 template <class C> void gru_step(const CellStep<C>& s) {
   const int64_t n = s.hidden;
+  const auto finish = [&](int64_t j, auto count, auto r, auto z, auto inner) __attribute__((always_inline)) {
+    const auto m = vmath::tanh(lanes_at(s.p + 2 * n + j, count) + r * inner);
+    put_lanes(s.kept + 2 * n + j, m, count);
+    put_lanes(s.h + j, m + z * (lanes_at(s.h + j, count) - m), count);
+  };
   for_lanes<C>(
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
         const auto input = [&](int64_t k) __attribute__((always_inline)) { return lanes_at(s.p + k * n + j, count); };
@@ -52,10 +77,14 @@ template <class C> void gru_step(const CellStep<C>& s) {
         };
         const auto r = vmath::sigmoid(input(0) + state(0)), z = vmath::sigmoid(input(1) + state(1));
         const auto inner = state(2);
-        const auto m = vmath::tanh(input(2) + r * inner);
         put_lanes(s.kept + j, r, count), put_lanes(s.kept + n + j, z, count);
-        put_lanes(s.kept + 2 * n + j, m, count), put_lanes(s.kept + 3 * n + j, inner, count);
-        put_lanes(s.h + j, m + z * (lanes_at(s.h + j, count) - m), count);
+        put_lanes(s.kept + 3 * n + j, inner, count);
+        if constexpr (kIsPart<decltype(count)>) finish(j, count, r, z, inner);
+      });
+  finish_whole<C>(
+      n, [&](int64_t j, auto count) __attribute__((always_inline)) {
+        const auto kept = [&](int64_t k) __attribute__((always_inline)) { return lanes_at(s.kept + k * n + j, count); };
+        finish(j, count, kept(0), kept(1), kept(3));
       });
 }
 
