@@ -111,11 +111,12 @@ void add(Cases& cases, Recurrence kind, bool reverse) {
   };
   // Each of up to three steps rounds the gates and the state that it keeps.
   cases.add(name, samples, call, naive(kind, reverse)).accepts(kFloating).loose(8).rounds_inside(6);
-  // Larger than a tile of the product, whose last columns fill a register partly; and few rows, by several panels.
+  // Larger than a tile of the product, whose last columns fill a register partly; few rows, by several panels; a step.
   cases
       .add(name + " of many",
            {sample(kind, 13, 3, 21, true, true, index({13}, 4)), sample(kind, 7, 2, 40, true, false),
-            sample(kind, 1, 2, 70, true, true), sample(kind, 2, 2, 40, true, true), sample(kind, 3, 2, 40, true, true)},
+            sample(kind, 1, 2, 70, true, true), sample(kind, 2, 2, 40, true, true), sample(kind, 3, 2, 40, true, true),
+            sample(kind, 1, 1, 70, true, true), sample(kind, 2, 1, 70, true, true)},
            call, naive(kind, reverse))
       .compares(DTypes{f32, f64})
       .no_gradient()

@@ -1,7 +1,8 @@
 // A recurrent layer over all its time steps. A row of the batch does not need the others: threads share the rows and
-// run all steps of theirs, with the weight packed once for all. A step is one product of the states and a pass over the
-// gates. Backward leaves the weight's gradient to one product over all steps. Halves are widened a row at a time, and
-// states stay in f32; where the CPU multiplies bf16 faster, they are rounded for the product alone.
+// run all steps of theirs, with the weight packed once for all (but for one step of few rows, as of a cell). A step is
+// one product of the states and a pass over the gates. Backward leaves the weight's gradient to one product over all
+// steps. Halves are widened a row at a time, and states stay in f32; where the CPU multiplies bf16 faster, they are
+// rounded for the product alone.
 //
 // Known limit: a batch of few rows uses as many threads.
 #include "tensor/ops/recurrent.h"
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/kernels/cpu/gemm/few_columns.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/kernels/cpu/gemm/packed_matrix.h"
 #include "tensor/kernels/cpu/index/index_list.h"
@@ -158,7 +160,7 @@ template <class T, class Weight> class BackwardRows {
     for (int64_t step = s_.length - 1; step >= 0; --step) {
       const int64_t t = s_.at(step);
       for (int64_t r = 0; r < rows_; ++r) s_.counts(begin_ + r, t) ? gates(r, t) : skip(r, t);
-      states(t);
+      if (step > 0 || a_.dh != nullptr) states(t);
     }
     if (a_.dh != nullptr) put(dh_.data(), states_, a_.dh + begin_ * s_.hidden);
     if (a_.dc != nullptr) put(dcells_.data(), cell_states_, a_.dc + begin_ * s_.hidden);
@@ -260,6 +262,33 @@ template <class T> void with_packed(const Matrix<const T>& b, const auto& f) {
   }
 }
 
+/// The product of a thread's states by the weight, as it was computed for all threads: in place of a PackedMatrix.
+template <class T> struct OneProduct {
+  const T* rows;
+  int64_t columns;
+  int64_t rows_written(int64_t count) const { return count; }
+  int64_t columns_written() const { return columns; }
+  void left_multiply(const T*, int64_t, int64_t count, T* c, int64_t) const { std::copy_n(rows, count * columns, c); }
+};
+
+/// A single step of few rows: packing the weight (G H, H) would take as long as the product of ten rows. False where it
+/// is no such step: nothing was done.
+template <class T> bool forward_one_step(const Steps& s, const ForwardArrays<T>& a, const Matrix<const T>& weight) {
+  auto states = row_major(a.h0, s.rows, s.hidden).transposed();
+  if (s.length != 1 || (s.rows > 1 && !is_few_columns<T>(weight, states))) return false;
+  const Scratch<T> zeros(a.h0 == nullptr ? s.rows * s.hidden : 0);
+  if (a.h0 == nullptr) {
+    std::fill_n(zeros.data(), s.rows * s.hidden, T(0));
+    states.data = zeros.data();
+  }
+  const Scratch<T> product(s.rows * s.width());
+  few_columns_product<T, T>(weight, states, row_major(product.data(), s.rows, s.width()).transposed(), false);
+  parallel_for(s.rows, s.grain(), [&](int64_t begin, int64_t end) {
+    forward_rows<T>(s, a, OneProduct<T>{product.data() + begin * s.width(), s.width()}, begin, end);
+  });
+  return true;
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -284,7 +313,10 @@ void op::Recurrent::cpu(const Operand& projected, const Operand& weight, const O
                                   y_out.data(),    h_out.data(),
                                   c_out.data(),    gates_out.data(),
                                   cells_out.data()};
-    with_packed(Matrix<const T>{w.data(), s.hidden, s.width(), 1, s.hidden}, [&](const auto& packed) {
+    const Matrix<const T> rows = row_major(w.data(), s.width(), s.hidden);
+    if constexpr (std::is_same_v<C, T>)
+      if (forward_one_step<T>(s, arrays, rows)) return;
+    with_packed(rows.transposed(), [&](const auto& packed) {
       parallel_for(s.rows, s.grain(),
                    [&](int64_t begin, int64_t end) { forward_rows<T>(s, arrays, packed, begin, end); });
     });
