@@ -1,6 +1,7 @@
 #include "autograd/rule.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "autograd/op_node.h"
 #include "tensor/functions/copy.h"
@@ -49,6 +50,25 @@ std::vector<Tensor> cast_all(std::vector<Tensor> tensors, DType dtype) {
   for (Tensor& tensor : tensors)
     if (tensor.defined()) tensor = cast(tensor, dtype);
   return tensors;
+}
+
+std::vector<Tensor> run_per_input(std::span<const InputRule> rules, const RuleArguments& a) {
+  std::vector<Tensor> out(rules.size());
+  const RuleArguments last = a.last();
+  uint64_t left = a.needs() & ((uint64_t{1} << rules.size()) - 1);  // bit i: the gradient of input i is still to make
+  const auto run_those = [&](uint64_t inputs) {
+    for (; inputs != 0; inputs &= inputs - 1) {
+      const auto i = static_cast<size_t>(std::countr_zero(inputs));
+      left &= ~(uint64_t{1} << i);
+      out[i] = rules[i].run(left == 0 ? last : a);
+    }
+  };
+  // An input that is computed again is released before the gradients are made that do not read it.
+  if (const uint32_t recomputed = a.recomputed(); recomputed != 0) [[unlikely]]
+    for (size_t i = 0; i < rules.size(); ++i)
+      if ((rules[i].reads & recomputed) != 0) run_those(left & uint64_t{1} << i);
+  run_those(left);
+  return out;
 }
 
 InputType<0> RuleArguments::input_type(int index) const {

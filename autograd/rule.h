@@ -31,8 +31,7 @@
 #pragma once
 
 #include <array>
-#include <bit>
-#include <tuple>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -228,8 +227,16 @@ template <class R, class C, class... A> struct Signature<R (C::*)(A...) const> {
 struct NoGradientOfInput {};
 inline constexpr NoGradientOfInput no_gradient{};
 
+/// The gradient of one input, without the type of its function.
+struct InputRule {
+  uint32_t reads;  // bit i: it reads the value of input i
+  Tensor (*run)(const RuleArguments& arguments);
+};
+/// Runs the rules of the inputs that need a gradient. The result has a Tensor for each input, undefined for the others.
+std::vector<Tensor> run_per_input(std::span<const InputRule> rules, const RuleArguments& arguments);
+
+/// One function per input. They are lambdas without captures, of which only the types are kept.
 template <class... F> struct PerInput {
-  std::tuple<F...> functions;
   static constexpr bool differentiable = true;
 
   template <class G> static constexpr Reads reads_of() {
@@ -253,32 +260,18 @@ template <class... F> struct PerInput {
     ((out = (needs & bit) ? out | reads_of<F>() : out, bit <<= 1), ...);
     return out;
   }
-  template <class G> static Tensor one(const G& f, const RuleArguments& a) {
+  template <class G> static Tensor one(const RuleArguments& a) {
     if constexpr (std::is_same_v<G, NoGradientOfInput>)
       return {};
     else
-      return rule_detail::Signature<G>::call(f, a);
+      return rule_detail::Signature<G>::call(G{}, a);
   }
-  std::vector<Tensor> run(const RuleArguments& a) const {
-    std::vector<Tensor> out(sizeof...(F));
-    int left = std::popcount(a.needs() & ((uint64_t{1} << sizeof...(F)) - 1));
-    // An input that is computed again is released before the gradients are made that do not read it.
-    const uint32_t recomputed = a.recomputed();
-    const auto run_those = [&](bool reading_recomputed) {
-      size_t i = 0;
-      const auto run_one = [&](const auto& f) {
-        const bool reads = (reads_of<std::remove_cvref_t<decltype(f)>>().inputs & recomputed) != 0;
-        if (((a.needs() >> i) & 1u) != 0 && reads == reading_recomputed) out[i] = one(f, --left == 0 ? a.last() : a);
-        ++i;
-      };
-      std::apply([&](const F&... f) { (run_one(f), ...); }, functions);
-    };
-    if (recomputed != 0) run_those(true);
-    run_those(false);
-    return out;
+  static std::vector<Tensor> run(const RuleArguments& a) {
+    static constexpr InputRule kRules[] = {{reads_of<F>().inputs, &one<F>}...};
+    return run_per_input(kRules, a);
   }
 };
-template <class... F> constexpr PerInput<F...> per_input(F... functions) { return {{functions...}}; }
+template <class... F> constexpr PerInput<F...> per_input(F...) { return {}; }
 
 template <class F> struct Joint {
   F function;
