@@ -38,6 +38,11 @@ struct Call {
   std::vector<Tensor> whole() const;
   /// apply() runs this op, run() another op, on batch tensors.
   std::vector<Tensor> apply(const std::vector<Batch>& list) const;
+  std::vector<Tensor> apply(const std::vector<Tensor>& list) const { return apply_with(op, list); }
+  /// Runs this op with the attributes of `changed`, a descriptor of the same type.
+  std::vector<Tensor> apply_with(const void* changed, const std::vector<Tensor>& list) const {
+    return apply_erased(info, changed, list, level.below);
+  }
   template <class Op> std::vector<Tensor> run(const Op& other, const std::vector<Tensor>& list) const {
     return apply_erased(op_info<Op>, &other, list, level.below);
   }
@@ -78,25 +83,28 @@ inline constexpr auto batching<Op> = same_op;
 
 namespace rule_detail {
 
-template <class Op> std::vector<Tensor> run(OneByOne, const Op&, const Call& call) { return one_by_one(call); }
-template <class Op> std::vector<Tensor> run(SameOp, const Op& op, const Call& call) {
-  return call.run(op, call.whole());
+inline std::vector<Tensor> run_same(const Call& call) { return call.apply(call.whole()); }
+template <uint32_t mask> std::vector<Tensor> run_folded(const Call& call) {
+  if (!may_fold(call, mask)) return one_by_one(call);
+  return unfold_all(call.apply(fold_inputs(call, mask)), call.size());
 }
+/// The rules that do not depend on the type of the op, as those of most ops: all ops share one function.
+constexpr Rule shared(OneByOne) { return &one_by_one; }
+constexpr Rule shared(SameOp) { return &run_same; }
+template <uint32_t mask> constexpr Rule shared(Folded<mask>) { return &run_folded<mask>; }
+
+/// The others, of which each op has a function of its own.
 template <class Op> std::vector<Tensor> run(AlongAxis, Op op, const Call& call) {
   ++op.axis;
-  return call.run(op, call.whole());
+  return call.apply_with(&op, call.whole());
 }
 template <class Op> std::vector<Tensor> run(OverAxes, Op op, const Call& call) {
   for (int64_t& axis : op.axes) ++axis;
-  if (!op.axes.empty()) return call.run(op, call.whole());
+  if (!op.axes.empty()) return call.apply_with(&op, call.whole());
   // 0-d samples get an axis, because an empty list of axes would mean all axes, the batch included.
   op.axes = {1};
   op.keepdim = false;
-  return call.run(op, {as_column(call.whole(0))});
-}
-template <class Op, uint32_t mask> std::vector<Tensor> run(Folded<mask>, const Op& op, const Call& call) {
-  if (!may_fold(call, mask)) return one_by_one(call);
-  return unfold_all(call.run(op, fold_inputs(call, mask)), call.size());
+  return call.apply_with(&op, {as_column(call.whole(0))});
 }
 template <class Op, class F> std::vector<Tensor> run(const F& rule, const Op& op, const Call& call) {
   return rule(op, call);

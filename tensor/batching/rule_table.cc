@@ -12,6 +12,8 @@ template <class Op> std::vector<Tensor> erased(const Call& call) {
 template <class Op> constexpr Rule row() {
   if constexpr (ViewOp<Op>)
     return &one_by_one;  // never asked: views of samples are arithmetic
+  else if constexpr (requires { rule_detail::shared(batching<Op>); })
+    return rule_detail::shared(batching<Op>);
   else
     return &erased<Op>;
 }
