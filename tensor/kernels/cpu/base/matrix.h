@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "tensor/kernels/cpu/base/convert.h"
-#include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -45,61 +44,34 @@ template <class T> Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
   return {data, rows, columns, columns, 1};
 }
 
-inline constexpr int64_t kCopyTile = 32;
-
-/// One tile of copy_matrix from a row stride of 1 to a column stride of 1: through registers or a buffer, since rows a
-/// power of two apart map to few sets of the L1 cache.
-template <class From, class To> void transpose_tile(Matrix<const From> from, Matrix<To> to) {
-  if constexpr (std::is_same_v<From, To> && std::is_floating_point_v<To>)
-    if (from.row_stride == 1 && to.column_stride == 1)
-      return simd::transpose_copy(from.data, from.column_stride, to.data, to.row_stride, to.columns, to.rows);
-  To buffer[kCopyTile * kCopyTile];
-  for (int64_t j = 0; j < to.columns; ++j)
-    for (int64_t i = 0; i < to.rows; ++i)
-      buffer[i * kCopyTile + j] = static_cast<To>(from.data[i * from.row_stride + j * from.column_stride]);
-  for (int64_t i = 0; i < to.rows; ++i)
-    for (int64_t j = 0; j < to.columns; ++j)
-      to.data[i * to.row_stride + j * to.column_stride] = buffer[i * kCopyTile + j];
+/// A matrix of numbers as one of others of the same size.
+template <class To, class From> Matrix<To> as_elements(const Matrix<From>& m) {
+  return {reinterpret_cast<To*>(m.data), m.rows, m.columns, m.row_stride, m.column_stride};
 }
 
-/// to = from, converted; equal sizes, any strides. Tiled so that a transposition stays in the cache.
+namespace detail {
+/// copy_matrix_serial() and copy_matrix() of words of one size, or from one floating type to another.
+template <class From, class To> void copy_elements(Matrix<const From> from, Matrix<To> to);
+template <class From, class To> void copy_elements_on_threads(Matrix<const From> from, Matrix<To> to);
+}  // namespace detail
+
+/// to = from, converted; equal sizes, any strides. Tiled so that a transposition stays in the cache. The loops are
+/// compiled in matrix.cc: for words of each size (copies without conversion), and for conversions between floats.
 template <class From, class To> void copy_matrix_serial(Matrix<const From> from, Matrix<To> to) {
-  if (to.row_stride == 1 && to.column_stride != 1) from = from.transposed(), to = to.transposed();
-  if (from.column_stride == 1 && from.row_stride == to.columns && to.column_stride == 1 && to.row_stride == to.columns)
-    return copy_run(from.data, to.data, to.rows * to.columns);
-  if (from.column_stride == 1 || from.column_stride < from.row_stride) {  // both are read in order
-    for (int64_t i = 0; i < to.rows; ++i) {
-      const From* in = from.data + i * from.row_stride;
-      To* out = to.data + i * to.row_stride;
-      if (from.column_stride == 1 && to.column_stride == 1)
-        copy_run(in, out, to.columns);
-      else
-        for (int64_t j = 0; j < to.columns; ++j)
-          // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): an empty matrix, which has no memory, has no columns
-          out[j * to.column_stride] = static_cast<To>(in[j * from.column_stride]);
-    }
-    return;
-  }
-  if constexpr (std::is_same_v<From, To> && std::is_floating_point_v<To>)
-    if (from.row_stride == 1 && to.column_stride == 1 &&
-        simd::copy_interleaved(from.data, from.column_stride, to.data, to.row_stride, to.columns, to.rows))
-      return;
-  for (int64_t i = 0; i < to.rows; i += kCopyTile)
-    for (int64_t j = 0; j < to.columns; j += kCopyTile) {
-      const int64_t rows = std::min(kCopyTile, to.rows - i), columns = std::min(kCopyTile, to.columns - j);
-      transpose_tile<From, To>(from.block(i, j, rows, columns), to.block(i, j, rows, columns));
-    }
+  using Word = WordOf<To>;
+  if constexpr (std::is_same_v<From, To>)
+    detail::copy_elements<Word, Word>(as_elements<const Word>(from), as_elements<Word>(to));
+  else
+    detail::copy_elements<From, To>(from, to);
 }
 
 /// The same with threads.
 template <class From, class To> void copy_matrix(Matrix<const From> from, Matrix<To> to) {
-  if (to.rows == 0 || to.columns == 0) return;
-  if (to.rows < to.columns) return copy_matrix<From, To>(from.transposed(), to.transposed());
-  const int64_t grain = std::max<int64_t>(32, 32768 / to.columns);
-  parallel_for(to.rows, grain, [&](int64_t begin, int64_t end) {
-    copy_matrix_serial<From, To>(from.block(begin, 0, end - begin, to.columns),
-                                 to.block(begin, 0, end - begin, to.columns));
-  });
+  using Word = WordOf<To>;
+  if constexpr (std::is_same_v<From, To>)
+    detail::copy_elements_on_threads<Word, Word>(as_elements<const Word>(from), as_elements<Word>(to));
+  else
+    detail::copy_elements_on_threads<From, To>(from, to);
 }
 
 }  // namespace weft::kernels::cpu

@@ -84,7 +84,7 @@ void own_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matri
                      [](auto left, auto right, auto out, bool add) { packed_gemm<T>(left, right, out, add); });
 }
 
-/// bf16 and f16: everything in f32, rounded once at the end.
+/// bf16 and f16: everything in f32, rounded once at the end. Operands are tiny, unless loops are forced.
 template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
   const ScratchMatrix<float> wide_c(c.rows, c.columns);
@@ -92,11 +92,11 @@ template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matri
     return x.column_stride == 1 ? row_major(data, x.rows, x.columns) : row_major(data, x.columns, x.rows).transposed();
   };
   const auto wide_a = in_order_of(a, left.data()), wide_b = in_order_of(b, right.data());
-  copy_matrix<T, float>(a, wide_a);
-  copy_matrix<T, float>(b, wide_b);
-  if (accumulate) copy_matrix<T, float>(c, wide_c);
+  copy_matrix_serial<T, float>(a, wide_a);
+  copy_matrix_serial<T, float>(b, wide_b);
+  if (accumulate) copy_matrix_serial<T, float>(c, wide_c);
   f32_gemm(wide_a, wide_b, wide_c, accumulate);
-  copy_matrix<float, T>(wide_c, c);
+  copy_matrix_serial<float, T>(wide_c, c);
 }
 
 /// Whether products of bf16 may take weft's own tile: the CPU has vdpbf16ps, and not AMX, for which oneDNN has kernels.
@@ -189,12 +189,8 @@ bool product_of_few_columns(const Matrix<const U>& a, const Matrix<const U>& b, 
 /// Integers as unsigned ones of their size, so that overflow wraps around.
 template <class T> void wrapping_gemm(Matrix<const T> left, Matrix<const T> right, Matrix<T> out, bool accumulate) {
   using U = std::make_unsigned_t<T>;
-  const auto as_unsigned = []<class S>(const Matrix<S>& m) {
-    using Element = std::conditional_t<std::is_const_v<S>, const U, U>;
-    return Matrix<Element>{reinterpret_cast<Element*>(m.data), m.rows, m.columns, m.row_stride, m.column_stride};
-  };
-  const Matrix<const U> a = as_unsigned(left), b = as_unsigned(right);
-  const Matrix<U> c = as_unsigned(out);
+  const Matrix<const U> a = as_elements<const U>(left), b = as_elements<const U>(right);
+  const Matrix<U> c = as_elements<U>(out);
   // Few rows leave most of a tile empty.
   constexpr int64_t kFewRows = 4, kFewColumns = 8, kOneThread = 1 << 18;
   const bool few_rows = a.rows <= kFewRows && b.column_stride == 1 && multiplications(a, b) <= kOneThread;

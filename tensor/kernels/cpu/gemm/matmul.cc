@@ -127,11 +127,6 @@ bool small_products(const BatchAxis& axis, const Matrix<const T>& a, const Matri
   }
 }
 
-/// A matrix of integers as one of others of the same size.
-template <class To, class From> Matrix<To> as_elements(const Matrix<From>& m) {
-  return {reinterpret_cast<To*>(m.data), m.rows, m.columns, m.row_stride, m.column_stride};
-}
-
 /// (Not inlined: its frame would slow down small products.)
 template <class T> [[gnu::noinline]] void run_batches(const Operand& a, const Operand& b, const Operand& out) {
   Batched<T> p{innermost<T>(a), innermost<T>(b), innermost<T>(out), {}, 0};

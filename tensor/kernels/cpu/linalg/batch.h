@@ -14,6 +14,7 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/base/vector_math.h"
 
 namespace weft::kernels::cpu {
