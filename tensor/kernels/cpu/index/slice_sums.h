@@ -37,6 +37,7 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
     return kWhole || v + 1 < kVectors ? simd::load<C>(p + v * N) : simd::load_part<C>(p + v * N, last);
   };
   const auto sum = [&](simd::Vec<C>* sums, int64_t first, int64_t end) {
+#pragma GCC unroll 1
     for (int64_t k = first; k < end; ++k) {
       if constexpr (requires { runs.prefetch_after(k, j, kBytes); }) runs.prefetch_after(k, j, kBytes);
       const T* row = runs(k) + j;
