@@ -1,4 +1,4 @@
-// How the parts of an error's text are written.
+// Errors, and how the parts of their texts are written.
 #include "tensor/core/error.h"
 
 #include <charconv>
@@ -11,6 +11,20 @@ namespace weft {
 std::string ErrorFrame::complete(std::string_view detail) {
   return (outermost_ != nullptr ? outermost_->printer_(*outermost_) : std::string()).append(detail);
 }
+
+Error::Error(std::string_view detail) : std::runtime_error(ErrorFrame::complete(detail)) {}
+Error::Error(std::string_view detail, std::vector<std::string> all)
+    : std::runtime_error(ErrorFrame::complete(detail)), items(std::move(all)) {}
+MemoryError::MemoryError(std::string text) : Error(text), detail(std::move(text)) {}
+
+Error::~Error() = default;
+ShapeError::~ShapeError() = default;
+DtypeError::~DtypeError() = default;
+IndexError::~IndexError() = default;
+GradientError::~GradientError() = default;
+MemoryError::~MemoryError() = default;
+DeviceError::~DeviceError() = default;
+IoError::~IoError() = default;
 
 void Error::add_context(std::string_view context) {
   if (has_context_) return;

@@ -67,11 +67,12 @@ class ErrorFrame {
 };
 
 /// Base class of all errors. `what()` is one line. If the line abbreviates a list, `items` has the whole list.
+/// (Constructors and destructors are in error.cc: every file that throws would compile them again.)
 class Error : public std::runtime_error {
  public:
-  explicit Error(std::string_view detail, std::vector<std::string> all = {})
-      : std::runtime_error(ErrorFrame::complete(detail)), items(std::move(all)) {}
-
+  explicit Error(std::string_view detail);
+  Error(std::string_view detail, std::vector<std::string> all);
+  ~Error() override;
   /// Adds "in `context`: " in front of the line. Only the first call has an effect, so the innermost layer is named.
   void add_context(std::string_view context);
 
@@ -85,37 +86,44 @@ class Error : public std::runtime_error {
 class ShapeError : public Error {
  public:
   using Error::Error;
+  ~ShapeError() override;
 };
 /// A dtype that the op does not accept.
 class DtypeError : public Error {
  public:
   using Error::Error;
+  ~DtypeError() override;
 };
 /// An axis or index out of range.
 class IndexError : public Error {
  public:
   using Error::Error;
+  ~IndexError() override;
 };
 /// A history (graph) that is missing, freed, or no longer valid because tensors were modified.
 class GradientError : public Error {
  public:
   using Error::Error;
+  ~GradientError() override;
 };
 /// Not enough memory for the data of a tensor, the working memory of an op, or a file.
 class MemoryError : public Error {
  public:
-  explicit MemoryError(std::string text) : Error(text), detail(std::move(text)) {}
+  explicit MemoryError(std::string text);
+  ~MemoryError() override;
   std::string detail;  // what() without the name and inputs of the op
 };
 /// Tensors on different devices, a device that does not exist, or memory that the host cannot read.
 class DeviceError : public Error {
  public:
   using Error::Error;
+  ~DeviceError() override;
 };
 /// A file that is absent, unreadable or malformed.
 class IoError : public Error {
  public:
   using Error::Error;
+  ~IoError() override;
 };
 
 namespace detail {
