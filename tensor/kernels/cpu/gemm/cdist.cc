@@ -187,8 +187,9 @@ template <class T, class F> void with_contiguous_rows(const Operand& x, int64_t 
   const int64_t rows = x.size(x.rank() - 2), length = x.size(x.rank() - 1);
   if (x.stride(x.rank() - 1) == 1 || panels <= kFewPanels || x.view->overlaps_itself()) return f(x);
   const Scratch<T> memory(x.numel());
-  for (int64_t i = 0; i < batch_count(x); ++i)
+  for_each_matrix(batch_count(x), static_cast<double>(rows * length), [&](int64_t i) {
     copy_matrix<T, T>(matrix_of<const T>(x, i), row_major(memory.data() + i * rows * length, rows, length));
+  });
   const View view = View::contiguous(x.shape());
   f(Operand{memory.data(), &view, x.dtype});
 }
