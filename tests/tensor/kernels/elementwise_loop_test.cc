@@ -8,6 +8,7 @@
 #include "tensor/core/error.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/ops/binary.h"
+#include "tensor/ops/blend.h"
 #include "tensor/ops/unary.h"
 #include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/any_array.h"
@@ -129,7 +130,7 @@ template <class T> uint16_t sum_bits(uint16_t a, uint16_t b) {
 }
 template <class T> bool is_nan_bits(uint16_t bits) { return std::isnan(static_cast<float>(std::bit_cast<T>(bits))); }
 
-// Those of few instructions are converted in registers, 16 at a time (half_registers.h), and the rest in blocks.
+// Functions of few instructions convert in registers, 16 elements at a time (half_registers.h).
 TEST(ElementwiseLoop, EveryHalfIsConvertedAlike) {
   std::vector<uint16_t> x(65536), y(x.size());
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i * 40503);
@@ -170,6 +171,27 @@ TEST(ElementwiseLoop, HalvesOfAnyCountAndStep) {
         check(f16, count, step, in_place, Float16());
       }
     }
+  }
+}
+
+// Also which of two NaN comes out: the loop and its last elements are compiled apart.
+TEST(ElementwiseLoop, NanOfHalvesHasTheSameBitsAtAnyThreadCount) {
+  const auto nan = [](uint32_t factor) {
+    std::vector<uint16_t> bits(300007);
+    for (uint32_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<uint16_t>((i * factor >> 16) | 0x7c00);
+    return bits;
+  };
+  std::vector<uint16_t> a = nan(1664525), b = nan(22695477), weight = nan(214013), expected(a.size()), out(a.size());
+  const View view = View::contiguous({static_cast<int64_t>(a.size())});
+  const auto lerp = [&](int threads, std::vector<uint16_t>& to) {
+    const Threads scope(threads);
+    op::LerpBy{}.cpu({a.data(), &view, f16}, {b.data(), &view, f16}, {weight.data(), &view, f16},
+                     {to.data(), &view, f16});
+  };
+  lerp(1, expected);
+  for (const int threads : {2, 3, 4}) {
+    lerp(threads, out);
+    EXPECT_EQ(out, expected) << threads;
   }
 }
 

@@ -39,27 +39,20 @@ int64_t narrow_pairs(const float* from, BFloat16* to, int64_t count) {
   return i;
 }
 #elif defined(__AVX2__)
-/// Eight floats, each rounded to nearest even in the lower half of its word; not for NaN.
-WEFT_SIMD __m256i round_numbers(__m256 v) {
-  const __m256i word = _mm256_castps_si256(v),
-                odd = _mm256_and_si256(_mm256_srli_epi32(word, 16), _mm256_set1_epi32(1));
-  return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(word, _mm256_set1_epi32(0x7fff)), odd), 16);
-}
 /// The words of two registers as sixteen half words, which are packed to their quarters in turns.
-WEFT_SIMD void put_half_words(BFloat16* to, __m256i low, __m256i high) {
-  const __m256i packed = _mm256_packus_epi32(low, high);
+WEFT_SIMD void put_half_words(BFloat16* to, simd::Vec<uint32_t, 8> low, simd::Vec<uint32_t, 8> high) {
+  const __m256i packed = _mm256_packus_epi32((__m256i)low, (__m256i)high);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(packed, 0xd8));
 }
 /// The first multiple of 16 values; returns how many. NaN is rare, and left to a branch.
 int64_t narrow_pairs(const float* from, BFloat16* to, int64_t count) {
   int64_t i = 0;
   for (; i + 16 <= count; i += 16) {
-    const __m256 low = _mm256_loadu_ps(from + i), high = _mm256_loadu_ps(from + i + 8);
-    const auto words = [](__m256 v) { return (__m256i)simd::detail::bfloat_words<8>((simd::Vec<float>)v); };
-    if (_mm256_movemask_ps(_mm256_cmp_ps(low, high, _CMP_UNORD_Q)) == 0) [[likely]]
-      put_half_words(to + i, round_numbers(low), round_numbers(high));
+    const auto low = simd::load<float, 8>(from + i), high = simd::load<float, 8>(from + i + 8);
+    if (_mm256_movemask_ps(_mm256_cmp_ps((__m256)low, (__m256)high, _CMP_UNORD_Q)) == 0) [[likely]]
+      put_half_words(to + i, simd::detail::round_numbers<8>(low) >> 16, simd::detail::round_numbers<8>(high) >> 16);
     else
-      put_half_words(to + i, words(low), words(high));
+      put_half_words(to + i, simd::detail::bfloat_words<8>(low), simd::detail::bfloat_words<8>(high));
   }
   return i;
 }

@@ -175,11 +175,15 @@ namespace detail {
 template <int N> WEFT_SIMD Vec<float, N> widen_bfloat(Vec<uint16_t, N> raw) {
   return (Vec<float, N>)(convert_lanes<uint32_t, N>(raw) << 16);
 }
+/// Numbers rounded to nearest even, in the upper half of each word; the lower half is arbitrary. Not for NaN.
+template <int N> WEFT_SIMD Vec<uint32_t, N> round_numbers(Vec<float, N> v) {
+  const auto word = (Vec<uint32_t, N>)v;
+  return word + 0x7fffu + ((word >> 16) & 1u);
+}
 /// Rounded to nearest even, in the lower half of each word; NaN becomes a quiet one.
 template <int N> WEFT_SIMD Vec<uint32_t, N> bfloat_words(Vec<float, N> v) {
-  using U = Vec<uint32_t, N>;
-  const U word = (U)v, rounded = word + 0x7fffu + ((word >> 16) & 1u), nan = word | 0x400000u;
-  return (v != v ? nan : rounded) >> 16;
+  const Vec<uint32_t, N> nan = (Vec<uint32_t, N>)v | 0x400000u;
+  return (v != v ? nan : round_numbers<N>(v)) >> 16;
 }
 template <int N> WEFT_SIMD Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
 #if defined(__AVX512F__)

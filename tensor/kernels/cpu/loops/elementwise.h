@@ -259,8 +259,8 @@ template <class Out, class... In> struct Computation {
   void (*scalar_rows)(const void* functor, char* const* p, const int64_t* step, const int64_t* row_step, int64_t count,
                       int64_t rows);
   bool in_blocks;
-  /// For at least one element if there are kHalvesTogether; returns for how many. Null if there is none.
-  int64_t (*halves)(const void* functor, int64_t count, Out* out, const In*... in) = nullptr;
+  /// For kHalvesTogether elements or more. Null if there is none.
+  void (*halves)(const void* functor, int64_t count, Out* out, const In*... in) = nullptr;
 
   template <class F> static Computation of(const F& f) {
     Computation computation{&f, &compute<F, Compute<Out>, Compute<In>...>, nullptr, blocks_for<F, Out, In...>()};
@@ -279,13 +279,13 @@ WEFT_ONE_COPY void block_loop(const Computation<Out, In...>& computation, char* 
   constexpr bool kOneHalf = is_half<Out> && (std::is_same_v<In, Out> && ...);
   const bool in_registers = kOneHalf && computation.halves != nullptr && step[0] == sizeof(Out);
   const bool unit = ((step[k + 1] == sizeof(In)) && ...);
-  for (int64_t start = 0; start < count;) {
-    int64_t size = count - start;
+  for (int64_t start = 0, size = 0; start < count; start += size) {
+    size = count - start;
     if (size > kLoopBlock && !(in_registers && unit)) size = kLoopBlock;
     if constexpr (kOneHalf) {
       if (in_registers && size >= kHalvesTogether) {
-        start += computation.halves(computation.functor, size, reinterpret_cast<Out*>(p[0]) + start,
-                                    std::get<k>(inputs).stored(p[k + 1] + start * step[k + 1], step[k + 1], size)...);
+        computation.halves(computation.functor, size, reinterpret_cast<Out*>(p[0]) + start,
+                           std::get<k>(inputs).stored(p[k + 1] + start * step[k + 1], step[k + 1], size)...);
         continue;
       }
     }
@@ -293,7 +293,6 @@ WEFT_ONE_COPY void block_loop(const Computation<Out, In...>& computation, char* 
     computation.run(computation.functor, size, output.begin(to, step[0]),
                     std::get<k>(inputs).load(p[k + 1] + start * step[k + 1], step[k + 1], size)...);
     output.end(to, step[0], size);
-    start += size;
   }
 }
 

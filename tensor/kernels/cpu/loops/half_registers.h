@@ -28,18 +28,11 @@ WEFT_SIMD void widen_together(const Float16* p, float* to) {
 }
 /// Back, rounded as simd::store() does. Of bf16, NaN is rare, and left to a branch.
 WEFT_SIMD void narrow_together(const float* from, BFloat16* p) {
-  const __m256 even = _mm256_loadu_ps(from), odd = _mm256_loadu_ps(from + 8);
-  const auto upper_half_is_rounded = [](__m256 v) __attribute__((always_inline)) {
-    const __m256i word = _mm256_castps_si256(v);
-    const __m256i last = _mm256_and_si256(_mm256_srli_epi32(word, 16), _mm256_set1_epi32(1));
-    return _mm256_add_epi32(_mm256_add_epi32(word, _mm256_set1_epi32(0x7fff)), last);
-  };
-  __m256i low = _mm256_srli_epi32(upper_half_is_rounded(even), 16), high = upper_half_is_rounded(odd);
-  if (_mm256_movemask_ps(_mm256_cmp_ps(even, odd, _CMP_UNORD_Q)) != 0) [[unlikely]] {
-    low = (__m256i)simd::detail::bfloat_words<8>((simd::Vec<float>)even);
-    high = (__m256i)(simd::detail::bfloat_words<8>((simd::Vec<float>)odd) << 16);
-  }
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_blend_epi16(low, high, 0xaa));
+  const auto even = simd::load<float>(from), odd = simd::load<float>(from + 8);
+  auto low = simd::detail::round_numbers<8>(even) >> 16, high = simd::detail::round_numbers<8>(odd);
+  if (_mm256_movemask_ps(_mm256_cmp_ps((__m256)even, (__m256)odd, _CMP_UNORD_Q)) != 0) [[unlikely]]
+    low = simd::detail::bfloat_words<8>(even), high = simd::detail::bfloat_words<8>(odd) << 16;
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_blend_epi16((__m256i)low, (__m256i)high, 0xaa));
 }
 WEFT_SIMD void narrow_together(const float* from, Float16* p) {
   simd::store<float>(p, simd::load<float>(from));
@@ -52,10 +45,11 @@ void widen_together(const auto* p, float* to);
 void narrow_together(const float* from, auto* p);
 #endif
 
-/// out[i] = f(in[i]...) for the first multiple of kHalvesTogether elements; returns how many. Each may be read and
-/// written in the same place.
+/// out[i] = f(in[i]...) for kHalvesTogether elements or more. Where their number is no multiple of it, the last
+/// kHalvesTogether overlap others, which are computed twice. `out` may be an input: the last are read before the first
+/// are written.
 template <class F, class Out, class... In>
-[[gnu::noinline, gnu::flatten]] int64_t compute_halves(const void* functor, int64_t count, Out* out, const In*... in) {
+[[gnu::noinline, gnu::flatten]] void compute_halves(const void* functor, int64_t count, Out* out, const In*... in) {
   struct Block {
     float values[kHalvesTogether];
   };
@@ -74,9 +68,11 @@ template <class F, class Out, class... In>
     return result;
   };
   const F f = *static_cast<const F*>(functor);
-  int64_t i = 0;
-  for (; i + kHalvesTogether <= count; i += kHalvesTogether) narrow_together(one(f, in + i...).values, out + i);
-  return i;
+  const int64_t whole = count / kHalvesTogether * kHalvesTogether, last = count - kHalvesTogether;
+  Block end;
+  if (whole < count) end = one(f, in + last...);
+  for (int64_t i = 0; i < whole; i += kHalvesTogether) narrow_together(one(f, in + i...).values, out + i);
+  if (whole < count) narrow_together(end.values, out + last);
 }
 
 }  // namespace weft::kernels::cpu::detail
