@@ -29,17 +29,29 @@ template <class C> struct WindowColumns {
   }
 };
 
-/// One pixel's step of every window of a row: `row` has what the windows' place k reads.
+/// Every window of a row looks at what it reads of `row`; its first element has index `first`.
 template <bool kIndices, class C, class I>
-[[gnu::noinline]] void step_windows(const C* row, const int32_t* at, const I* tap, I first, int64_t windows, C* best,
-                                    I* index) {
+[[gnu::noinline]] void step_windows(const C* row, const WindowColumns<C>& columns, I first, C* best, I* index) {
+  const int64_t windows = columns.windows, all = columns.longest * windows;
+  for (int64_t k = 0; k < all; k += windows) {
+    const int32_t* const at = columns.at.data() + k;
+    const I* const tap = columns.tap.data() + k;
 #pragma GCC ivdep
-  for (int64_t w = 0; w < windows; ++w) {
-    const C value = row[at[w]], old = best[w];
-    const bool wins = simd::takes_place(value, old);
-    best[w] = wins ? value : old;
-    if constexpr (kIndices) index[w] = wins ? first + tap[w] : index[w];
+    for (int64_t w = 0; w < windows; ++w) {
+      const C value = row[at[w]], old = best[w];
+      const bool wins = simd::takes_place(value, old);
+      best[w] = wins ? value : old;
+      if constexpr (kIndices) index[w] = wins ? first + tap[w] : index[w];
+    }
   }
+}
+
+/// A row of `count` elements that lie `step` apart, as C: where it is, or read into `line`.
+template <class C, class S> const C* row_in_place(const S* from, int64_t step, int64_t count, C* line) {
+  if constexpr (std::is_same_v<S, C>)
+    if (step == 1) return from;
+  read_row<C>(from, step, count, line);
+  return line;
 }
 
 /// One row of results, channel after channel; [a0, a1) are the rows of x it reads.
@@ -60,10 +72,8 @@ void line_of_few_channels(const Image<S>& x, const Link* a0, const Link* a1, con
       index.data()[w] =
           any ? static_cast<I>(a0->tap * kernel_width) + columns.tap[static_cast<size_t>(w)] : kPaddingAlone;
     for (const Link* a = a0; a != a1; ++a) {
-      read_row<C>(x.at(a->at, 0) + c * x.channel, x.column, width, line.data());
-      for (int64_t k = 0; k < columns.longest; ++k)
-        step_windows<kIndices, C, I>(line.data(), columns.at.data() + k * windows, columns.tap.data() + k * windows,
-                                     static_cast<I>(a->tap * kernel_width), windows, best.data(), index.data());
+      const C* const row = row_in_place(x.at(a->at, 0) + c * x.channel, x.column, width, line.data());
+      step_windows<kIndices>(row, columns, static_cast<I>(a->tap * kernel_width), best.data(), index.data());
     }
     for (int64_t w : columns.empty) {
       best.data()[w] = kLowest;

@@ -85,9 +85,11 @@ template <class C, class S> [[gnu::noinline]] void read_row(const S* from, int64
 template <class C, class S> [[gnu::noinline]] void write_row(const C* from, int64_t count, S* to, int64_t step) {
   constexpr int N = simd::kLanes<C>;
   int64_t i = 0;
-  for (; step == 1 && count >= N && i < count; i += N) {
+  // g++ 12 does not round f16 in registers by itself.
+  for (; count >= N && i < count && (step == 1 || std::is_same_v<S, Float16>); i += N) {
     const int64_t at = std::min(i, count - N);  // the last register ends with the row
-    simd::store<C, N>(to + at, simd::load<C, N>(from + at));
+    const auto part = simd::load<C, N>(from + at);
+    step == 1 ? simd::store<C, N>(to + at, part) : store_channels<false, C, N>(to + at * step, step, part, N);
   }
   for (; i < count; ++i) to[i * step] = static_cast<S>(from[i]);
 }
