@@ -61,6 +61,30 @@ TEST(FewColumns, SizesOfHalves) {
   check_sizes<BFloat16, float>();
   check_sizes<Float16, float>();
 }
+/// As threads share the rows: in parts of any size, which have tiles of other heights.
+template <class T> void check_parts() {
+  Random random(3);
+  for (const int64_t n : {1, 2, 3, 4, 8})
+    for (const int64_t k : {99, 100, 1000}) {
+      std::vector<T> a(static_cast<size_t>(30 * k)), b(static_cast<size_t>(k * n)), whole(static_cast<size_t>(30 * n));
+      // Not whole numbers as elsewhere: sums must be rounded.
+      for (T& x : a) x = static_cast<T>(testing::pick(random, -999, 999)) / T(777);
+      for (T& x : b) x = static_cast<T>(testing::pick(random, -999, 999)) / T(777);
+      std::vector<T> parts = whole;
+      const Matrix<const T> left{a.data(), 30, k, k, 1}, right{b.data(), k, n, 1, k};
+      const Matrix<T> out{parts.data(), 30, n, n, 1};
+      few_columns_product<T, T>(left, right, {whole.data(), 30, n, n, 1}, false);
+      for (const int64_t rows : {1, 2, 3, 5}) {
+        for (int64_t i = 0; i < 30; i += rows)
+          few_columns_product<T, T>(left.block(i, 0, rows, k), right, out.block(i, 0, rows, n), false);
+        ASSERT_EQ(parts, whole) << rows << " rows of " << k << " x " << n;
+      }
+    }
+}
+TEST(FewColumns, BitsDoNotDependOnTheParts) {
+  check_parts<float>();
+  check_parts<double>();
+}
 TEST(FewColumns, LongSumsInPasses) {
   Random random(2);
   for (const int64_t k : {767, 768, 769, 1600, 5000})

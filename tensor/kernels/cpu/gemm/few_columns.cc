@@ -90,10 +90,15 @@ template <class T, int kRows, int kColumns> [[gnu::noinline]] void dot_tile(cons
 #pragma GCC unroll 2
     for (int s = 0; s < kSets; ++s) add(sums[s], whole);
   }
-  for (; k > 0; k -= N)
+  for (; k > 0; k -= N) {
+    // Or g++, where it takes contracted operations for slow, would contract only some of these sums, and not the same
+    // ones in a tile of one row: a row's bits would depend on its tile, and so on the number of threads.
+#pragma GCC unroll 24
+    for (int i = 0; i < kSums; ++i) sums[0][i] = simd::in_register(sums[0][i]);
     add(
         sums[0], [count = static_cast<int>(std::min<int64_t>(k, N))](const T* p)
                      __attribute__((always_inline)) { return simd::load_part<C>(p, count); });
+  }
   if constexpr (kSets == 2) {
 #pragma GCC unroll 24
     for (int i = 0; i < kSums; ++i) sums[0][i] += sums[1][i];
