@@ -116,7 +116,7 @@ void add(Cases& cases, Recurrence kind, bool reverse) {
       .add(name + " of many",
            {sample(kind, 13, 3, 21, true, true, index({13}, 4)), sample(kind, 7, 2, 40, true, false),
             sample(kind, 1, 2, 70, true, true), sample(kind, 2, 2, 40, true, true), sample(kind, 3, 2, 40, true, true),
-            sample(kind, 1, 1, 70, true, true), sample(kind, 2, 1, 70, true, true)},
+            sample(kind, 1, 1, 70, true, true), sample(kind, 2, 1, 130, true, true)},
            call, naive(kind, reverse))
       .compares(DTypes{f32, f64})
       .no_gradient()
